@@ -2,7 +2,7 @@ import { IPA_PACE } from '../agent/index.js'
 import { seededRandom, systemClock, VirtualClock, type Clock } from '../runtime/index.js'
 import type { InstallCoreosArgs } from '../steps/index.js'
 import type { RequestedStep } from '../wire/index.js'
-import type { EnrollOptions, Lab, LabOptions } from './lab.js'
+import type { EnrollOptions, Lab, LabOptions, ThreadedLab, ThreadedLabOptions } from './lab.js'
 import { StagedNode } from './lab-node.js'
 import { REALISTIC_MACHINES } from './realistic.js'
 import { sharedWait } from './shared-wait.js'
@@ -57,7 +57,16 @@ async function composeLab(options: StagedLabOptions, network: StageOptions['netw
 /**
  * Makes a lab for a test: an Ironic, machines and their agents in this process. Nothing of it outlives the test.
  *
- * @throws UserError for an `ironic` that cannot be configured so, or an address to listen on that cannot be had
+ * With `threads`, for labs of many thousands, it consists of shards of 250 nodes by their order of enrolment, which worker
+ * threads run. Each shard has an Ironic with a conductor of its own, as a large installation does, machines, a clock and a
+ * seed, so a seed gives the same lab with any number of threads. Limits such as `max_concurrent_deploy` are those of one
+ * conductor; by default they allow all nodes of a shard at once. Shards do not see each other: names and addresses have to
+ * be unique for all nodes. The clocks of shards whose nodes a caller waits for are at most a second of lab time apart, and
+ * up to a minute when nothing happens; another stands still, and follows when it is asked for something. Events come in the
+ * order of time in each such stretch, then of the shards. What cannot be copied to a thread is refused.
+ *
+ * @throws UserError for an `ironic` that cannot be configured so, an address to listen on that cannot be had, or options
+ *   that are not for several threads
  *
  * @example
  * import { createLab, installCoreos } from 'ironstage'
@@ -66,10 +75,29 @@ async function composeLab(options: StagedLabOptions, network: StageOptions['netw
  * const node = await lab.enroll({ deploySteps: [installCoreos({ append_karg: ['quiet'] })] })
  * await node.deploy()
  * const { provision_state, last_error } = await node.settled()
+ *
+ * @example
+ * import { createLab, installCoreos } from 'ironstage'
+ *
+ * await using lab = await createLab({ threads: 2 })
+ * const states = await Promise.all(
+ *   Array.from({ length: 10_000 }, async () => {
+ *     const node = await lab.enroll({ deploySteps: [installCoreos()] })
+ *     await node.deploy()
+ *     return (await node.settled()).provision_state
+ *   }),
+ * )
  */
+export function createLab(options: ThreadedLabOptions): Promise<ThreadedLab>
 export function createLab(options?: LabOptions & { clock?: 'auto' | 'manual' }): Promise<Lab<VirtualClock>>
 export function createLab(options: LabOptions): Promise<Lab>
-export async function createLab({ listen, realistic, ...options }: LabOptions = {}): Promise<Lab> {
+export async function createLab(options: LabOptions | ThreadedLabOptions = {}): Promise<Lab | ThreadedLab> {
+  if (!('threads' in options) || options.threads === undefined) return createLabOfOneThread(options)
+  const { createThreadedLab } = await import('./threads/threaded-lab.js')
+  return createThreadedLab(options)
+}
+
+async function createLabOfOneThread({ listen, realistic, ...options }: LabOptions): Promise<Lab> {
   const paces = realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE } : {}
   const lab = await composeLab({ ...options, ...paces }, listen)
   const { url, client, clock, events, faults, registry, spec, enroll, wait } = lab

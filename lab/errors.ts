@@ -16,6 +16,10 @@ export const ERRORS = catalogue({
     sentence: 'the BMC address is neither a host nor a URL',
     remedy: 'write it as in redfish-virtualmedia+https://10.0.0.1/redfish/v1/Systems/1',
   },
+  disposed: {
+    sentence: 'the lab has been disposed of',
+    remedy: 'wait for its nodes before the lab is disposed of',
+  },
   fault: {
     sentence: 'the description of a fault is not valid',
     remedy: 'correct what the message names',
@@ -36,6 +40,10 @@ export const ERRORS = catalogue({
     sentence: 'the Ironic is not one of ironstage, so disks of its machines cannot be found',
     remedy: 'deploy through an ironstage of this version',
   },
+  'not-across-threads': {
+    sentence: 'a lab in several threads takes data only, and has no part that belongs to one thread',
+    remedy: 'leave out what the message names, or make a lab without threads',
+  },
   'not-deployable': {
     sentence: "the node's state does not lead to available",
     remedy: 'bring the node to available first',
@@ -43,5 +51,13 @@ export const ERRORS = catalogue({
   'not-loopback': {
     sentence: 'the API can be reached from other hosts and has no passwords',
     remedy: 'listen on 127.0.0.1, or ask for passwords with --htpasswd',
+  },
+  'shard-failed': {
+    sentence: 'an error that nothing caught has ended a part of a lab in several threads, or a whole thread',
+    remedy: 'deploy one of its nodes in a lab without threads, to see the error where it is thrown',
+  },
+  'thread-count': {
+    sentence: 'the number of threads is not a whole number from 1',
+    remedy: 'give as many threads as there are processors to spare',
   },
 })

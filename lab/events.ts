@@ -18,12 +18,16 @@ export type LabEvent =
       progress: { stage: string } | { percent: number } | { line: string }
     }
 
-export type Listener = (event: LabEvent) => void
+/** @param at when it happened, in milliseconds since the epoch, in lab time */
+export type Listener = (event: LabEvent, at: number) => void
 
 /** Events of a lab: commits of nodes, boots, progress of steps. */
 export interface LabEvents {
-  /** Calls `listener` with each event from now on, until what it returns is disposed of. */
-  listen(listener: (event: LabEvent) => void): Disposable
+  /**
+   * Calls `listener` with each event from now on, until what it returns is disposed of. `at` is in milliseconds since the
+   * epoch, in lab time.
+   */
+  listen(listener: (event: LabEvent, at: number) => void): Disposable
 }
 
 /** Calls the listeners of a lab; an error that one throws reaches neither the lab nor the other listeners. */
@@ -31,22 +35,28 @@ export class Events implements LabEvents {
   readonly #listeners = new Set<Listener>()
   /** Listeners to one node: in a lab of a thousand nodes most are, and each event concerns one node. */
   readonly #ofNodes = new Map<string, Set<Listener>>()
+  readonly #now: () => number
   readonly #failed: (error: unknown) => void
 
-  /** @param failed called with the error that a listener has thrown */
-  constructor(failed: (error: unknown) => void = () => {}) {
+  /**
+   * @param now lab time
+   * @param failed called with the error that a listener has thrown
+   */
+  constructor(now: () => number, failed: (error: unknown) => void = () => {}) {
+    this.#now = now
     this.#failed = failed
   }
 
-  emit(event: LabEvent): void {
+  /** @param at when it happened; default: now */
+  emit(event: LabEvent, at: number = this.#now()): void {
     const node = event.kind === 'node' ? event.node.uuid : event.kind === 'node-gone' ? event.uuid : undefined
-    if (node !== undefined) for (const listener of this.#ofNodes.get(node) ?? []) this.#call(listener, event)
-    for (const listener of this.#listeners) this.#call(listener, event)
+    if (node !== undefined) for (const listener of this.#ofNodes.get(node) ?? []) this.#call(listener, event, at)
+    for (const listener of this.#listeners) this.#call(listener, event, at)
   }
 
-  #call(listener: Listener, event: LabEvent): void {
+  #call(listener: Listener, event: LabEvent, at: number): void {
     try {
-      listener(event)
+      listener(event, at)
     } catch (error) {
       this.#failed(error)
     }

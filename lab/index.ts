@@ -24,7 +24,18 @@ export {
 } from './image-staging.js'
 export { machineBehind, type MachineReport } from './lab-api.js'
 export { StagedNode } from './lab-node.js'
-export type { Deployment, EnrollOptions, Lab, LabBoot, LabMachine, LabNode, LabOptions } from './lab.js'
+export type {
+  Deployment,
+  EnrollOptions,
+  Lab,
+  LabBoot,
+  LabMachine,
+  LabNode,
+  LabOptions,
+  ThreadedLab,
+  ThreadedLabOptions,
+  ThreadedNode,
+} from './lab.js'
 export type { LiveImagesRequest } from './live-images.js'
 export { masked, maskedText } from './masked.js'
 export { EXAMPLE_IGNITION, REHEARSAL_IMAGE, REHEARSAL_LIVE_ISO } from './paths.js'

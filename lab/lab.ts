@@ -44,6 +44,18 @@ export interface LabOptions {
   logger?: Logger
 }
 
+/**
+ * Options of {@link createLab} for a lab in several threads: those of any lab that are data. The others belong to one
+ * thread: functions, a socket, a clock that a caller moves.
+ */
+export interface ThreadedLabOptions extends Pick<
+  LabOptions,
+  'seed' | 'ironic' | 'hardware' | 'liveImage' | 'disks' | 'realistic'
+> {
+  /** Worker threads; as many as there are processors to spare. What happens in the lab does not depend on it. */
+  threads: number
+}
+
 /** The deployment that {@link LabNode.deploy} asks for. */
 export interface Deployment {
   /** Steps as in Ironic's `deploy_steps`; {@link installCoreos} makes one. */
@@ -60,32 +72,36 @@ export interface EnrollOptions extends Deployment {
   fields?: Record<string, unknown>
 }
 
+/** A lab in several threads, or the part of any lab that works there too. Dispose of it at the end of a test. */
+export interface ThreadedLab extends AsyncDisposable {
+  readonly events: LabEvents
+  readonly faults: Faults
+  /** Registers a machine as a node in state `enroll`; {@link ThreadedNode.deploy} takes it from there. */
+  enroll(options?: EnrollOptions): Promise<ThreadedNode>
+  /** Waits for anything in lab time: an automatic clock jumps meanwhile. */
+  wait<T>(awaited: Promise<T>): Promise<T>
+}
+
 /** An Ironic, simulated machines and their agents in this process. Dispose of it at the end of a test. */
-export interface Lab<C extends Clock = Clock> extends AsyncDisposable {
+export interface Lab<C extends Clock = Clock> extends ThreadedLab {
   /** URL of Ironic's API, without `/v1`. */
   readonly url: string
   /** Client of that API, authorized where the API asks for it. */
   readonly client: IronicClient
   readonly clock: C
-  readonly events: LabEvents
-  readonly faults: Faults
   /** Registry from which the systems on machines' disks pull their node images. */
   readonly registry: NodeImageRegistry
   /** The specification of machine `n` of this lab, from 1, or of one with an id of its own. */
   spec(n: number | (Partial<MachineSpec> & { id: string })): MachineSpec
   /** Registers a machine as a node in state `enroll`; {@link LabNode.deploy} takes it from there. */
   enroll(options?: EnrollOptions): Promise<LabNode>
-  /** Waits for anything in lab time: an automatic clock jumps meanwhile. */
-  wait<T>(awaited: Promise<T>): Promise<T>
 }
 
-/** A node of a lab. */
-export interface LabNode {
+/** A node of a lab, with what also works from another thread. */
+export interface ThreadedNode {
   readonly uuid: string
   /** The node as Ironic's API shows it. */
   get(): Promise<ApiNode>
-  /** The machine behind the node; undefined before its first power-on when its BMC address was never configured. */
-  machine(): Promise<LabMachine | undefined>
   /** Asks Ironic for a provisioning verb (`manage`, `active`, `deleted` ...); resolves once Ironic has accepted it. */
   provision(target: string, more?: Parameters<IronicClient['provision']>[2]): Promise<void>
   /**
@@ -98,6 +114,12 @@ export interface LabNode {
   deploy(): Promise<void>
   /** Waits until the node is in a stable or a failed state, unlocked, with no change of power under way. */
   settled(): Promise<ApiNode>
+}
+
+/** A node of a lab. */
+export interface LabNode extends ThreadedNode {
+  /** The machine behind the node; undefined before its first power-on when its BMC address was never configured. */
+  machine(): Promise<LabMachine | undefined>
   /** Waits until `condition` holds; it is checked after every change of the node. */
   until(condition: (node: Readonly<NodeRecord>) => boolean): Promise<ApiNode>
 }

@@ -35,6 +35,9 @@ export {
   type LiveImagesRequest,
   type NodeImage,
   type NodeImageRegistry,
+  type ThreadedLab,
+  type ThreadedLabOptions,
+  type ThreadedNode,
 } from '../lab/index.js'
 export {
   defineStep,

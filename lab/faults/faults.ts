@@ -87,7 +87,7 @@ export class FaultInjector implements Faults {
   }
 
   add(fault: Fault): Disposable {
-    check(fault)
+    checkFault(fault)
     this.#faults.set(fault, fault.times ?? Infinity)
     this.#attached ??= this.#probe.attach((point, next) => this.#strike(point, next))
     return { [Symbol.dispose]: () => this.#remove(fault) }
@@ -185,7 +185,8 @@ function matchesRoute(route: string, point: ProbePoint): boolean {
   return (point['target'] as string).startsWith(path!)
 }
 
-function check({ match, effect }: Fault): void {
+/** @throws UserError for a fault that could never strike */
+export function checkFault({ match, effect }: Fault): void {
   const wrong = (message: string, remedy: string) => new UserError('fault', message, { remedy, kind: 'usage' })
   if (effect.kind === 'exit-code' && match.route !== undefined)
     throw wrong('a fault with an exit code cannot match a route', 'match a program')

@@ -94,7 +94,10 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   })
   const random = options.random ?? systemRandom
   const probe = new Probe()
-  const events = new Events((error) => logger('error', 'what listens to the lab has failed', { error }))
+  const events = new Events(
+    () => clock.now(),
+    (error) => logger('error', 'what listens to the lab has failed', { error }),
+  )
   if (options.onEvent) events.listen(options.onEvent)
 
   const agentPace = options.agentPace ?? PROMPT_PACE

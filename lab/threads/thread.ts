@@ -1,0 +1,150 @@
+import { totalmem } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { packageFile, systemClock, seconds, UserError } from '../../runtime/index.js'
+import { arriving } from './crossing-error.js'
+import type { Answer, Question, Request, Round, RoundReport, ThreadSettings } from './messages.js'
+import { shardFailed } from './shard-numbers.js'
+
+/**
+ * MiB of new objects between two collections. V8 collects after 16, which a shard of deployments fills in no time: with
+ * more of them dead by then, a deployment costs a fifth less.
+ */
+const NEW_OBJECTS = 64
+
+/** A thread that does not close by itself within this time is ended. */
+const CLOSING = seconds(5)
+
+interface Asked {
+  shard: number
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+/** One worker thread with its shards: requests that wait for the next round, and those without an answer. */
+export class Thread implements AsyncDisposable {
+  readonly #worker: Worker
+  readonly #shardSize: number
+  readonly #asked = new Map<number, Asked>()
+  readonly #ended: Promise<void>
+  #requests = new Map<number, Request[]>()
+  #round: { resolve: (report: RoundReport) => void } | undefined
+  /** Why it works no more. */
+  #error: unknown
+
+  constructor(settings: ThreadSettings, file: string, threads: number) {
+    this.#shardSize = settings.shardSize
+    this.#worker = new Worker(file, {
+      workerData: settings,
+      execArgv: [],
+      resourceLimits: {
+        maxYoungGenerationSizeMb: NEW_OBJECTS,
+        maxOldGenerationSizeMb: Math.max(1024, Math.floor(totalmem() / 2 ** 20 / threads)),
+      },
+    })
+    this.#worker.unref()
+    this.#worker.on('message', (report: RoundReport) => this.#reported(report))
+    this.#worker.on('error', (error) => this.#fail(error))
+    this.#ended = new Promise((resolve) =>
+      this.#worker.on('exit', (code) => {
+        this.#fail(new Error(`its thread ended with exit code ${code}`))
+        resolve()
+      }),
+    )
+  }
+
+  /** Whether requests wait, or answers are owed. */
+  get isBusy(): boolean {
+    return this.#requests.size > 0 || this.#asked.size > 0
+  }
+
+  get hasRequests(): boolean {
+    return this.#requests.size > 0
+  }
+
+  /** Asks a shard, in the next round, and waits for its answer. */
+  ask(shard: number, request: Question): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#error !== undefined) return reject(this.#failure(shard))
+      this.#asked.set(request.id, { shard, resolve, reject })
+      this.post(shard, request)
+    })
+  }
+
+  /** Asks a shard, in the next round, for something that has no answer. */
+  post(shard: number, request: Request): void {
+    if (this.#error !== undefined) return
+    const requests = this.#requests.get(shard)
+    if (requests) requests.push(request)
+    else this.#requests.set(shard, [request])
+  }
+
+  /** Runs a round; its answers are delivered by {@link deliver}. */
+  run(round: Omit<Round, 'requests'>): Promise<RoundReport> {
+    return new Promise((resolve) => {
+      if (this.#error !== undefined) return resolve(NOTHING)
+      this.#round = { resolve }
+      this.#worker.ref()
+      const requests = [...this.#requests]
+      this.#requests = new Map()
+      this.#worker.postMessage({ ...round, requests } satisfies Round)
+    })
+  }
+
+  deliver(answers: readonly Answer[]): void {
+    for (const answer of answers) {
+      const asked = this.#asked.get(answer.id)
+      this.#asked.delete(answer.id)
+      if ('error' in answer) asked?.reject(arriving(answer.error))
+      else asked?.resolve(answer.value)
+    }
+  }
+
+  /** Fails everything without an answer; the thread goes on. */
+  refuse(error: unknown): void {
+    for (const shard of new Set([...this.#asked.values()].map(({ shard }) => shard)))
+      this.post(shard, { kind: 'forget' })
+    for (const { reject } of this.#asked.values()) reject(error)
+    this.#asked.clear()
+  }
+
+  #reported(report: RoundReport): void {
+    this.#worker.unref()
+    this.#round?.resolve(report)
+    this.#round = undefined
+  }
+
+  #fail(error: unknown): void {
+    this.#error ??= error
+    for (const { shard, reject } of this.#asked.values()) reject(this.#failure(shard))
+    this.#asked.clear()
+    this.#requests.clear()
+    this.#reported(NOTHING)
+  }
+
+  #failure(shard: number): unknown {
+    return this.#error instanceof UserError ? this.#error : shardFailed(shard, this.#shardSize, this.#error)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#fail(new UserError('disposed', 'the lab has been disposed of'))
+    this.#worker.ref()
+    this.#worker.postMessage('close')
+    const late = new AbortController()
+    const ended = this.#ended.then(() => late.abort())
+    const closing = systemClock().sleep(CLOSING, { signal: late.signal })
+    await Promise.race([ended, closing.then(() => this.#worker.terminate()).catch(() => {})])
+    await ended
+  }
+}
+
+const NOTHING: RoundReport = { answers: [], events: [], reached: 0, goesOn: false }
+
+/**
+ * The program of a thread: a file beside this one in the build as well as in the bundle. Sources that are not built use
+ * the bundle's.
+ */
+export const workerFile = (): string =>
+  import.meta.url.endsWith('.js')
+    ? fileURLToPath(new URL('./lab-worker.js', import.meta.url))
+    : packageFile('dist/bundle/lab-worker.js')

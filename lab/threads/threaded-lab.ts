@@ -1,0 +1,183 @@
+import { opening, type Scope, UserError } from '../../runtime/index.js'
+import type { ApiNode, IronicClient } from '../../wire/index.js'
+import { Events, type LabEvents, type Listener } from '../events.js'
+import type { EnrollOptions, LabOptions, ThreadedLab, ThreadedLabOptions, ThreadedNode } from '../lab.js'
+import { checkData } from './crossing.js'
+import type { Question, Request } from './messages.js'
+import { Rounds, type Unnumbered } from './rounds.js'
+import { shardOf } from './shard-numbers.js'
+import { Thread, workerFile } from './thread.js'
+import { ThreadedFaults } from './threaded-faults.js'
+
+/**
+ * Nodes of a shard. More share what a lab costs by itself; with fewer, less is under way at once in a thread, and the
+ * shards of a lab are spread more evenly.
+ */
+const SHARD_SIZE = 250
+
+/** Settings that only tests change. */
+export interface ThreadedLabInternals {
+  shardSize?: number
+  /** The program of the threads. */
+  file?: string
+}
+
+/** Options that belong to one thread, each with what to do instead. */
+const OF_ONE_THREAD = {
+  clock: 'its clocks jump over waits',
+  managers: 'make a lab without threads to test steps of your own',
+  listen: 'make a lab without threads for clients of other processes',
+  liveImages: 'make a lab without threads to serve live images',
+  logger: 'listen to its events',
+} as const satisfies Partial<Record<keyof LabOptions, string>>
+
+/** @throws UserError for options that one thread alone can have, and an `ironic` that cannot be configured so */
+export async function createThreadedLab(
+  { threads, ...options }: ThreadedLabOptions,
+  { shardSize = SHARD_SIZE, file = workerFile() }: ThreadedLabInternals = {},
+): Promise<ThreadedLab> {
+  check(threads, options)
+  return opening(async (scope) => {
+    const settings = { options, shardSize }
+    const workers = Array.from({ length: threads }, () => scope.use(new Thread(settings, file, threads)))
+    const lab = new ShardedLab(workers, shardSize, scope)
+    await lab.open()
+    return lab
+  })
+}
+
+class ShardedLab implements ThreadedLab {
+  readonly #rounds: Rounds
+  readonly #shardSize: number
+  readonly #scope: Scope
+  readonly #events = new Events(() => 0)
+  /** Numbers of the shards that there are. */
+  readonly #shards = new Set<number>()
+  readonly #shardsOfNodes = new Map<string, number>()
+  #nodes = 0
+  #listeners = 0
+  readonly faults: ThreadedFaults
+  readonly events: LabEvents = { listen: (listener) => this.#listen(listener) }
+
+  constructor(threads: readonly Thread[], shardSize: number, scope: Scope) {
+    this.#rounds = new Rounds(threads, (event, at) => this.#events.emit(event, at))
+    this.#shardSize = shardSize
+    this.#scope = scope
+    this.faults = new ThreadedFaults({
+      all: () => [...this.#shards],
+      withNode: (uuid) => this.#shardsOfNodes.get(uuid),
+      post: (shard, request) => this.#post(shard, request),
+    })
+  }
+
+  /** Makes the first shard, which shows whether the options are right. */
+  async open(): Promise<void> {
+    try {
+      await this.#ask(1, { kind: 'open' })
+    } catch (error) {
+      throw (error as Error).cause instanceof UserError ? (error as Error).cause : error
+    }
+  }
+
+  async enroll({ machine, fields, ...deployment }: EnrollOptions = {}): Promise<ThreadedNode> {
+    for (const [name, value] of Object.entries({ machine, fields, ...deployment })) checkData(name, value)
+    const node = ++this.#nodes
+    const shard = shardOf(node, this.#shardSize)
+    const uuid = (await this.#ask(shard, {
+      ...{ kind: 'enroll', node, deployment },
+      ...(machine ? { machine } : {}),
+      ...(fields ? { fields } : {}),
+    })) as string
+    this.#shardsOfNodes.set(uuid, shard)
+    return new NodeOfShard(uuid, node, (request) => this.#ask(shard, request))
+  }
+
+  wait<T>(awaited: Promise<T>): Promise<T> {
+    return this.#rounds.wait(awaited)
+  }
+
+  #ask(shard: number, request: Unnumbered<Question>): Promise<unknown> {
+    this.#ensure(shard)
+    return this.#rounds.ask(shard, request)
+  }
+
+  #post(shard: number, request: Request): void {
+    this.#rounds.threadOf(shard).post(shard, request)
+  }
+
+  #ensure(shard: number): void {
+    if (this.#shards.has(shard)) return
+    this.#shards.add(shard)
+    if (this.#listeners > 0) this.#post(shard, { kind: 'listen', on: true })
+    this.faults.addTo(shard)
+  }
+
+  /** Threads send events only while a caller listens. */
+  #listen(listener: Listener): Disposable {
+    const listening = this.#events.listen(listener)
+    if (++this.#listeners === 1) this.#askForEvents(true)
+    let over = false
+    return {
+      [Symbol.dispose]: () => {
+        if (over) return
+        over = true
+        listening[Symbol.dispose]()
+        if (--this.#listeners === 0) this.#askForEvents(false)
+      },
+    }
+  }
+
+  #askForEvents(on: boolean): void {
+    for (const shard of this.#shards) this.#post(shard, { kind: 'listen', on })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#rounds.refuse(new UserError('disposed', 'the lab has been disposed of'))
+    await this.#scope[Symbol.asyncDispose]()
+  }
+}
+
+class NodeOfShard implements ThreadedNode {
+  readonly uuid: string
+  readonly #number: number
+  readonly #ask: (request: Unnumbered<Question>) => Promise<unknown>
+
+  constructor(uuid: string, number: number, ask: (request: Unnumbered<Question>) => Promise<unknown>) {
+    this.uuid = uuid
+    this.#number = number
+    this.#ask = ask
+  }
+
+  get(): Promise<ApiNode> {
+    return this.#ask({ kind: 'get', node: this.#number }) as Promise<ApiNode>
+  }
+
+  async provision(target: string, more?: Parameters<IronicClient['provision']>[2]): Promise<void> {
+    checkData(`what ${target} takes`, more)
+    await this.#ask({ kind: 'provision', node: this.#number, target, ...(more ? { more } : {}) })
+  }
+
+  async makeAvailable(): Promise<void> {
+    await this.#ask({ kind: 'makeAvailable', node: this.#number })
+  }
+
+  async deploy(): Promise<void> {
+    await this.#ask({ kind: 'deploy', node: this.#number })
+  }
+
+  settled(): Promise<ApiNode> {
+    return this.#ask({ kind: 'settled', node: this.#number }) as Promise<ApiNode>
+  }
+}
+
+function check(threads: number, options: LabOptions): void {
+  if (!Number.isInteger(threads) || threads < 1)
+    throw new UserError('thread-count', `a lab has a whole number of threads from 1, not ${threads}`, { kind: 'usage' })
+  const { clock, ...rest } = options
+  // The clock that such a lab has anyhow may be named.
+  const asked: LabOptions = clock === 'auto' ? rest : options
+  for (const [name, remedy] of Object.entries(OF_ONE_THREAD))
+    if (asked[name as keyof typeof OF_ONE_THREAD] !== undefined)
+      throw new UserError('not-across-threads', `a lab in several threads has no ${name}`, { kind: 'usage', remedy })
+  for (const [name, value] of Object.entries(rest)) checkData(name, value)
+}
