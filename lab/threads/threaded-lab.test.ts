@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { NothingLeftToHappen, temporaryFolder, UserError } from '../../runtime/index.js'
 import { IronicRefused } from '../../wire/index.js'
 import { createLab, installCoreos } from '../create-lab.js'
-import type { LabEvent } from '../events.js'
 import type { ThreadedLab, ThreadedLabOptions } from '../lab.js'
+import { threadedJournal } from '../../test/kit/threaded-journal.js'
 import { createThreadedLab } from './threaded-lab.js'
 import { workerFile } from './thread.js'
 
@@ -31,39 +31,11 @@ async function changedWorker(folder: string, happens: string, does: string): Pro
 const asksFor = (kind: string): string =>
   `message.requests?.some(([, requests]) => requests.some(({ kind }) => kind === '${kind}'))`
 
-describe('the journal of a lab in threads', () => {
-  /** Deploys nodes of four shards, a few of them after others, with a fault and a node that is enrolled later. */
-  async function journal(options: ThreadedLabOptions): Promise<[at: number, event: LabEvent][]> {
-    await using lab = await small(options)
-    const events: [number, LabEvent][] = []
-    lab.events.listen((event, at) => events.push([at, event]))
-    const nodes = await Promise.all(Array.from({ length: 10 }, () => lab.enroll({ deploySteps })))
-    lab.faults.add({ match: { node: nodes[4]!.uuid, phase: 'install' }, effect: { kind: 'agent-silent' } })
-    const others = nodes.slice(0, 6).map(async (node) => {
-      await node.deploy()
-      return node.settled()
-    })
-    await Promise.race(others)
-    await Promise.all(nodes.slice(6).map((node) => node.makeAvailable()))
-    const late = await lab.enroll({ deploySteps, fields: { name: 'late' } })
-    await late.deploy()
-    const ends = await Promise.all([...others, late.settled()])
-    expect(ends.filter(({ provision_state: state }) => state === 'deploy failed')).toHaveLength(1)
-    expect(ends.filter(({ provision_state: state }) => state === 'active')).toHaveLength(6)
-    return events
-  }
-
-  test.each([1, 7, 2026])('of seed %i is the same with one, two and three threads', async (seed) => {
-    const one = await journal({ threads: 1, seed })
-
-    expect(await journal({ threads: 2, seed })).toEqual(one)
-    expect(await journal({ threads: 3, seed })).toEqual(one)
-    expect(one.length).toBeGreaterThan(500)
-  })
-
-  test('is another one with another seed', async () => {
-    expect(await journal({ threads: 2, seed: 1 })).not.toEqual(await journal({ threads: 2, seed: 2 }))
-  })
+test('the journal of a seed is the same with one and three threads, and another one with another seed', async () => {
+  const one = await threadedJournal({ threads: 1, seed: 7 })
+  expect(await threadedJournal({ threads: 3, seed: 7 })).toEqual(one)
+  expect(one.length).toBeGreaterThan(500)
+  expect(await threadedJournal({ threads: 2, seed: 8 })).not.toEqual(one)
 })
 
 test('events come before the answer that they lead to, and only while a caller listens', async () => {
