@@ -1,4 +1,4 @@
-import { createStagedLab, installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLab, type ThreadedLab, type ThreadedNode } from '../../lab/index.js'
 import type { VirtualClock } from '../../runtime/index.js'
 
 export const deploySteps = [installCoreos({ ignition: { ignition: { version: '3.4.0' } } })]
@@ -8,7 +8,7 @@ export const labFor = (nodes: number): Promise<StagedLab<VirtualClock>> =>
   createStagedLab({ policy: { maxConcurrentDeploy: nodes, maxConcurrentClean: nodes } })
 
 /** Takes so many new nodes to `active` at once: over half an hour of lab time or more. */
-export const deployAll = (lab: StagedLab, count: number): Promise<void> => atOnce(lab, count, deployed)
+export const deployAll = (lab: ThreadedLab, count: number): Promise<void> => atOnce(lab, count, () => deployed(lab))
 
 /** The same, and then undeploys them, so that each is cleaned once more. */
 export const liveThrough = (lab: StagedLab, count: number): Promise<void> =>
@@ -18,11 +18,11 @@ export const liveThrough = (lab: StagedLab, count: number): Promise<void> =>
     await rested(node, 'available')
   })
 
-async function atOnce(lab: StagedLab, count: number, work: (lab: StagedLab) => Promise<unknown>): Promise<void> {
-  await lab.wait(Promise.all(Array.from({ length: count }, () => work(lab))))
+async function atOnce(lab: Pick<ThreadedLab, 'wait'>, count: number, work: () => Promise<unknown>): Promise<void> {
+  await lab.wait(Promise.all(Array.from({ length: count }, work)))
 }
 
-async function deployed(lab: StagedLab): Promise<StagedNode> {
+async function deployed(lab: ThreadedLab): Promise<ThreadedNode> {
   const node = await lab.enroll({ deploySteps })
   await node.deploy()
   await rested(node, 'active')
@@ -30,7 +30,7 @@ async function deployed(lab: StagedLab): Promise<StagedNode> {
 }
 
 /** @throws when the node comes to rest in another state */
-export async function rested(node: StagedNode, wanted: string): Promise<void> {
+export async function rested(node: ThreadedNode, wanted: string): Promise<void> {
   const { provision_state: state, last_error: error } = await node.settled()
   if (state !== wanted) throw new Error(`a node ended in ${state}: ${error}`)
 }

@@ -1,7 +1,9 @@
+import { availableParallelism } from 'node:os'
+import { createLab } from '../../lab/index.js'
 import { timed } from './measure.js'
-import { deployAll, labFor } from './staged.js'
+import { deployAll } from './staged.js'
 
-/** Lifecycles of one process. */
+/** Lifecycles of one process, in a lab with a thread for each core. */
 export interface Deployed {
   milliseconds: number
   /** Milliseconds of processor time of all threads. */
@@ -13,7 +15,7 @@ export interface Deployed {
 const count = Number(process.argv[2])
 const before = process.cpuUsage()
 const milliseconds = await timed(async () => {
-  await using lab = await labFor(count)
+  await using lab = await createLab({ threads: availableParallelism() })
   await deployAll(lab, count)
 })
 const { user, system } = process.cpuUsage(before)
