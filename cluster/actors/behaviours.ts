@@ -1,0 +1,32 @@
+import { UserError } from '../../runtime/index.js'
+
+/**
+ * A thing that an actor does by itself, and that a rehearsal can take away; `says` is what would happen in life without
+ * it. An actor declares its own beside itself, and `all-behaviours.ts` of this folder puts them together.
+ */
+export interface Behaviour {
+  /** `ACTOR/WHAT-IT-DOES`, in the words of a log: `cvo/waits-for-operators`. */
+  name: string
+  says: string
+}
+
+/** The behaviours that the actors of a rehearsal have. */
+export class Behaviours {
+  readonly #without: ReadonlySet<string>
+
+  /** @throws UserError `behaviour-unknown` (usage) with the list */
+  constructor(all: readonly Behaviour[], without: readonly string[] = []) {
+    const names = all.map(({ name }) => name)
+    const unknown = without.find((name) => !names.includes(name))
+    if (unknown !== undefined)
+      throw new UserError('behaviour-unknown', `there is no behaviour ${unknown}`, {
+        kind: 'usage',
+        remedy: `name one of: ${names.join(', ')}`,
+      })
+    this.#without = new Set(without)
+  }
+
+  has({ name }: Behaviour): boolean {
+    return !this.#without.has(name)
+  }
+}

@@ -1,0 +1,19 @@
+import { catalogue } from '../runtime/index.js'
+
+declare module '../runtime/error.js' {
+  interface ErrorCatalogues {
+    cluster: typeof ERRORS
+  }
+}
+
+/** Error codes of `cluster/`, each with its sentence and usual remedy. */
+export const ERRORS = catalogue({
+  'kube-refused': {
+    sentence: 'the Kubernetes API refuses the request',
+    remedy: 'read its message: it names the field, or the object that has changed meanwhile',
+  },
+  'behaviour-unknown': {
+    sentence: 'no actor has a behaviour of this name',
+    remedy: 'name one of the list',
+  },
+})

@@ -1,0 +1,71 @@
+import type { BareMetalHost, HostFirmwareSettings, PreprovisioningImage, Provisioning } from './kinds/metal3.js'
+import type { ConfigMap, KubeNode, Secret } from './kinds/core.js'
+import type { ClusterOperator, ClusterVersion } from './kinds/config.js'
+import type { MachineConfig, MachineConfigPool } from './kinds/machine-config.js'
+import type { Machine, MachineSet } from './kinds/machine.js'
+
+/** The kinds that the API serves, with their types. */
+export interface Kinds {
+  BareMetalHost: BareMetalHost
+  ClusterOperator: ClusterOperator
+  ClusterVersion: ClusterVersion
+  ConfigMap: ConfigMap
+  HostFirmwareSettings: HostFirmwareSettings
+  Machine: Machine
+  MachineConfig: MachineConfig
+  MachineConfigPool: MachineConfigPool
+  MachineSet: MachineSet
+  Node: KubeNode
+  PreprovisioningImage: PreprovisioningImage
+  Provisioning: Provisioning
+  Secret: Secret
+}
+
+export type Kind = keyof Kinds
+
+/** How the API serves a kind. */
+export interface KindEntry {
+  /** API group; empty for the core group. */
+  group: string
+  version: string
+  plural: string
+  shortNames: readonly string[]
+  isNamespaced: boolean
+  /** Whether `status` is written by itself, and by nothing else. */
+  hasStatus: boolean
+}
+
+const entry = (
+  groupVersion: string,
+  plural: string,
+  { shortNames = [], isNamespaced = true, hasStatus = true }: Partial<KindEntry> = {},
+): KindEntry => {
+  const [group, version] = groupVersion.includes('/') ? groupVersion.split('/') : ['', groupVersion]
+  return { group: group!, version: version!, plural, shortNames, isNamespaced, hasStatus }
+}
+
+export const KINDS: Readonly<Record<Kind, KindEntry>> = {
+  BareMetalHost: entry('metal3.io/v1alpha1', 'baremetalhosts', { shortNames: ['bmh', 'bmhost'] }),
+  ClusterOperator: entry('config.openshift.io/v1', 'clusteroperators', { shortNames: ['co'], isNamespaced: false }),
+  ClusterVersion: entry('config.openshift.io/v1', 'clusterversions', { isNamespaced: false }),
+  ConfigMap: entry('v1', 'configmaps', { shortNames: ['cm'], hasStatus: false }),
+  HostFirmwareSettings: entry('metal3.io/v1alpha1', 'hostfirmwaresettings', { shortNames: ['hfs'] }),
+  Machine: entry('machine.openshift.io/v1beta1', 'machines'),
+  MachineConfig: entry('machineconfiguration.openshift.io/v1', 'machineconfigs', {
+    ...{ shortNames: ['mc'], isNamespaced: false, hasStatus: false },
+  }),
+  MachineConfigPool: entry('machineconfiguration.openshift.io/v1', 'machineconfigpools', {
+    ...{ shortNames: ['mcp'], isNamespaced: false },
+  }),
+  MachineSet: entry('machine.openshift.io/v1beta1', 'machinesets'),
+  Node: entry('v1', 'nodes', { shortNames: ['no'], isNamespaced: false }),
+  PreprovisioningImage: entry('metal3.io/v1alpha1', 'preprovisioningimages', { shortNames: ['ppimg'] }),
+  Provisioning: entry('metal3.io/v1alpha1', 'provisionings', { isNamespaced: false }),
+  Secret: entry('v1', 'secrets', { hasStatus: false }),
+}
+
+/** `apiVersion` of a kind's objects. */
+export const apiVersionOf = (kind: Kind): string => {
+  const { group, version } = KINDS[kind]
+  return group === '' ? version : `${group}/${version}`
+}

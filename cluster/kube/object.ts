@@ -1,0 +1,50 @@
+/** `metadata` of an object, as Kubernetes' API has it. */
+export interface ObjectMeta {
+  name: string
+  /** Absent for kinds without namespaces. */
+  namespace?: string
+  uid: string
+  /** Changes with every write, of the status too; grows over all objects. */
+  resourceVersion: string
+  /** Changes with every write of anything but metadata and status. */
+  generation: number
+  /** RFC 3339, in seconds. */
+  creationTimestamp: string
+  /** Set once the object is deleted, for as long as it has finalizers. */
+  deletionTimestamp?: string
+  finalizers?: string[]
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+  ownerReferences?: OwnerReference[]
+}
+
+export interface OwnerReference {
+  apiVersion: string
+  kind: string
+  name: string
+  uid: string
+  controller?: boolean
+}
+
+/** An object of Kubernetes' API. */
+export interface KubeObject<K extends string = string> {
+  apiVersion: string
+  kind: K
+  metadata: ObjectMeta
+}
+
+/** An object as a client sends it to be created: the rest of the metadata is the API's. */
+export type NewObject<T extends KubeObject> = Omit<T, 'metadata' | 'status'> & {
+  metadata: Pick<T['metadata'], 'name' | 'namespace' | 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'>
+  status?: T extends { status?: infer S } ? S : never
+}
+
+/** A condition as most kinds have them in their status. */
+export interface Condition {
+  type: string
+  status: 'True' | 'False' | 'Unknown'
+  reason?: string
+  message?: string
+  /** RFC 3339, in seconds. */
+  lastTransitionTime: string
+}
