@@ -1,10 +1,9 @@
 import type { BlockDevice } from './block-device.js'
 import { DiskError } from './disk-error.js'
 import { bufferOf, isZero } from '../../bytes/index.js'
+import { copyPart, PAGE, storedPage, type StoredPage, ZEROS } from './stored-page.js'
 
-/** Bytes of a page, the unit that is stored, shared and copied. */
-export const PAGE = 4096
-const ZERO_PAGE = Buffer.alloc(PAGE)
+export { PAGE }
 
 /** Contents of an image in pages of {@link PAGE} bytes; shared by every disk that it was written to. */
 export interface ImageContents {
@@ -41,7 +40,7 @@ export function describedDisk(options: { name: string; size: number; sectorSize:
 
 class DescribedDisk implements AdoptingDevice {
   /** Written pages. They have precedence over adopted ones. */
-  readonly #pages = new Map<number, Uint8Array>()
+  readonly #pages = new Map<number, StoredPage>()
   /** Adopted ranges by page index, without overlaps, in no order. */
   #adopted: Adopted[] = []
   #revision = 0
@@ -59,8 +58,12 @@ class DescribedDisk implements AdoptingDevice {
       const page = Math.floor(at / PAGE)
       const next = Math.min(end, (page + 1) * PAGE)
       const from = at - page * PAGE
-      const bytes = this.#pages.get(page) ?? (await this.#fromImage(page))
-      if (bytes) out.set(bytes.subarray(from, from + next - at), at - offset)
+      const written = this.#pages.get(page)
+      if (written) copyPart(written, from, from + next - at, out, at - offset)
+      else {
+        const bytes = await this.#fromImage(page)
+        if (bytes) out.set(bytes.subarray(from, from + next - at), at - offset)
+      }
       at = next
     }
     return out
@@ -75,12 +78,14 @@ class DescribedDisk implements AdoptingDevice {
       const from = offset + at - page * PAGE
       const length = Math.min(PAGE - from, fitting - at)
       const part = buffer.subarray(at, at + length)
-      if (length === PAGE) this.#put(page, isZero(part) ? undefined : Buffer.from(part))
+      if (length === PAGE) this.#put(page, isZero(part) ? undefined : storedPage(part))
       else {
-        const old = this.#pages.get(page) ?? (await this.#fromImage(page)) ?? ZERO_PAGE
-        const copy = Buffer.from(old)
-        copy.set(part, from)
-        this.#put(page, copy)
+        const contents = Buffer.alloc(PAGE)
+        const written = this.#pages.get(page)
+        if (written) copyPart(written, 0, PAGE, contents, 0)
+        else contents.set((await this.#fromImage(page)) ?? [])
+        contents.set(part, from)
+        this.#put(page, storedPage(contents))
       }
       at += length
     }
@@ -129,9 +134,9 @@ class DescribedDisk implements AdoptingDevice {
     return Promise.resolve()
   }
 
-  #put(page: number, bytes: Uint8Array | undefined): void {
-    if (bytes) this.#pages.set(page, bytes)
-    else if (this.#imageOf(page)) this.#pages.set(page, ZERO_PAGE)
+  #put(page: number, contents: StoredPage | undefined): void {
+    if (contents) this.#pages.set(page, contents)
+    else if (this.#imageOf(page)) this.#pages.set(page, ZEROS)
     else this.#pages.delete(page)
   }
 

@@ -2,16 +2,9 @@ import { baseRoot } from '../root/base-root.js'
 import { changesBetween, recordsOf, withChanges, type RootChanges, type RootRecord } from '../root/root-records.js'
 import type { RootTree } from '../root/root-tree.js'
 import type { OsState } from './deployments.js'
+import { Journal, type JournalLine } from './journal.js'
 
-/** A line of a machine's journal. */
-export interface JournalLine {
-  /** Milliseconds since the epoch, in lab time. */
-  at: number
-  /** The writer as journalctl shows it: `ignition[712]`, `systemd[1]`. */
-  from: string
-  priority: 'crit' | 'err' | 'warning' | 'notice' | 'info' | 'debug'
-  message: string
-}
+export type { JournalLine }
 
 /** Store of the parts of an installed system. */
 export interface SystemStore {
@@ -19,9 +12,6 @@ export interface SystemStore {
 }
 
 export type SystemPart = 'root' | 'journal' | 'os'
-
-/** Limit on the lines of a journal. */
-const JOURNAL_LINES = 1500
 
 /** The tree that every installation begins with. It is stored once, and for each machine only the differences. */
 let base: ReadonlyMap<string, RootRecord> | undefined
@@ -34,14 +24,14 @@ const baseRecords = (): ReadonlyMap<string, RootRecord> => (base ??= recordsOf(b
 export class InstalledSystem {
   readonly #store: SystemStore
   #root: { disk: string; changes: RootChanges } | null
-  #journal: JournalLine[]
+  #journal: Journal
   #os: OsState | null
   #journalQueued = false
 
   constructor(store: SystemStore, stored: ReadonlyMap<string, unknown> = new Map()) {
     this.#store = store
     this.#root = (stored.get('root') ?? null) as { disk: string; changes: RootChanges } | null
-    this.#journal = (stored.get('journal') ?? []) as JournalLine[]
+    this.#journal = new Journal(stored.get('journal') as JournalLine[] | undefined)
     this.#os = (stored.get('os') ?? null) as OsState | null
   }
 
@@ -61,23 +51,22 @@ export class InstalledSystem {
   /** Removes the state of an earlier system, at the first boot of a new one. */
   begin(): void {
     this.#root = this.#os = null
-    this.#journal = []
+    this.#journal = new Journal()
     for (const part of ['root', 'os', 'journal'] as const) this.#store.put(part, () => this.#valueOf(part))
   }
 
   get journal(): readonly JournalLine[] {
-    return this.#journal
+    return this.#journal.lines
   }
 
   print(line: JournalLine): void {
-    this.#journal.push(line)
-    if (this.#journal.length > JOURNAL_LINES) this.#journal.splice(0, this.#journal.length - JOURNAL_LINES)
+    this.#journal.add(line)
     if (this.#journalQueued) return
     // The record is the whole journal, so queue it once for all lines until it is written.
     this.#journalQueued = true
     this.#store.put('journal', () => {
       this.#journalQueued = false
-      return this.#journal
+      return this.journal
     })
   }
 
@@ -97,6 +86,6 @@ export class InstalledSystem {
   }
 
   #valueOf(part: SystemPart): unknown {
-    return part === 'root' ? this.#root : part === 'os' ? this.#os : this.#journal
+    return part === 'root' ? this.#root : part === 'os' ? this.#os : this.journal
   }
 }

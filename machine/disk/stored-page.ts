@@ -1,0 +1,73 @@
+import { bufferOf } from '../../bytes/index.js'
+
+/** Bytes of a page, the unit that is stored, shared and copied. */
+export const PAGE = 4096
+const WORD = 4
+/** Words that are not zero up to which a page is kept as a list of them: their number, then index and word of each. */
+const FEW = 256
+const ENTRY = 2 + WORD
+
+/** A page as it is kept. Nothing changes it. */
+export type StoredPage = { dense: Buffer } | { words: Buffer }
+
+export const ZEROS: StoredPage = { words: Buffer.alloc(0) }
+
+/**
+ * Keeps a copy of a page's contents. Most pages of structures are nearly empty, and need a tenth of their size; of the
+ * others, which an installation writes alike on each machine, all disks have one.
+ */
+export function storedPage(contents: Uint8Array): StoredPage {
+  const bytes = bufferOf(contents)
+  let count = 0
+  for (let at = 0; at < PAGE; at += WORD) if (bytes.readInt32LE(at) !== 0) count++
+  if (count > FEW) return sharedPage(bytes)
+  const words = Buffer.allocUnsafeSlow(count * ENTRY)
+  let end = 0
+  for (let at = 0; at < PAGE; at += WORD) {
+    const word = bytes.readInt32LE(at)
+    if (word === 0) continue
+    words.writeUInt16LE(at, end)
+    words.writeInt32LE(word, end + 2)
+    end += ENTRY
+  }
+  return { words }
+}
+
+/** Copies a part of a page to where zeros are. */
+export function copyPart(page: StoredPage, from: number, to: number, out: Buffer, at: number): void {
+  if ('dense' in page) {
+    page.dense.copy(out, at, from, to)
+    return
+  }
+  const { words } = page
+  for (let entry = 0; entry < words.length; entry += ENTRY) {
+    const start = words.readUInt16LE(entry)
+    if (start >= to) return
+    for (let byte = 0; byte < WORD; byte++)
+      if (start + byte >= from && start + byte < to) out[at + start + byte - from] = words[entry + 2 + byte]!
+  }
+}
+
+const dense = new Map<number, WeakRef<{ dense: Buffer }>>()
+const collected = new FinalizationRegistry<number>((hash) => {
+  if (dense.get(hash)?.deref() === undefined) dense.delete(hash)
+})
+
+function sharedPage(bytes: Buffer): StoredPage {
+  const hash = hashOf(bytes)
+  const known = dense.get(hash)?.deref()
+  if (known?.dense.equals(bytes)) return known
+  const page = { dense: Buffer.from(bytes) }
+  if (!known) {
+    dense.set(hash, new WeakRef(page))
+    collected.register(page, hash)
+  }
+  return page
+}
+
+/** FNV-1a over words. */
+function hashOf(bytes: Buffer): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < PAGE; at += WORD) hash = Math.imul(hash ^ bytes.readInt32LE(at), 0x01000193)
+  return hash
+}
