@@ -12,6 +12,10 @@ export const ERRORS = catalogue({
     sentence: 'the Kubernetes API refuses the request',
     remedy: 'read its message: it names the field, or the object that has changed meanwhile',
   },
+  'site-unreachable': {
+    sentence: 'a disconnected site does not reach this place',
+    remedy: 'mirror what is needed, and name the mirror',
+  },
   'behaviour-unknown': {
     sentence: 'no actor has a behaviour of this name',
     remedy: 'name one of the list',

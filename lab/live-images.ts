@@ -27,7 +27,7 @@ export interface LiveImagesRequest {
 
 interface Surroundings {
   ironicUrl: string
-  store: StoreView
+  store: Pick<StoreView, 'records'>
   folder: StateFolder | null
   clock: Clock
   random: Random

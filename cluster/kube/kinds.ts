@@ -1,4 +1,5 @@
 import type { BareMetalHost, HostFirmwareSettings, PreprovisioningImage, Provisioning } from './kinds/metal3.js'
+import type { Deployment } from './kinds/apps.js'
 import type { ConfigMap, KubeNode, Secret } from './kinds/core.js'
 import type { ClusterOperator, ClusterVersion } from './kinds/config.js'
 import type { MachineConfig, MachineConfigPool } from './kinds/machine-config.js'
@@ -10,6 +11,7 @@ export interface Kinds {
   ClusterOperator: ClusterOperator
   ClusterVersion: ClusterVersion
   ConfigMap: ConfigMap
+  Deployment: Deployment
   HostFirmwareSettings: HostFirmwareSettings
   Machine: Machine
   MachineConfig: MachineConfig
@@ -49,6 +51,7 @@ export const KINDS: Readonly<Record<Kind, KindEntry>> = {
   ClusterOperator: entry('config.openshift.io/v1', 'clusteroperators', { shortNames: ['co'], isNamespaced: false }),
   ClusterVersion: entry('config.openshift.io/v1', 'clusterversions', { isNamespaced: false }),
   ConfigMap: entry('v1', 'configmaps', { shortNames: ['cm'], hasStatus: false }),
+  Deployment: entry('apps/v1', 'deployments', { shortNames: ['deploy'] }),
   HostFirmwareSettings: entry('metal3.io/v1alpha1', 'hostfirmwaresettings', { shortNames: ['hfs'] }),
   Machine: entry('machine.openshift.io/v1beta1', 'machines'),
   MachineConfig: entry('machineconfiguration.openshift.io/v1', 'machineconfigs', {

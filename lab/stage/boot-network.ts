@@ -12,9 +12,14 @@ const BLOCKS = 8
 /** Largest file from a server without ranges, which has to be read into memory as a whole. */
 const LARGEST_WHOLE = 64 * 2 ** 20
 
-/** Network of simulated machines at boot: reads http and https by ranges, as BMCs read virtual media. */
-export function bootNetwork(clock: Clock): BootNetwork {
+/**
+ * Network of simulated machines at boot: reads http and https by ranges, as BMCs read virtual media.
+ *
+ * @param allow throws for a URL that is not reached
+ */
+export function bootNetwork(clock: Clock, allow?: (url: string) => void): BootNetwork {
   const http = new HttpClient({
+    ...(allow ? { allow } : {}),
     ...{ clock, redirects: 5, limits: { connect: SILENCE, header: SILENCE, silence: SILENCE } },
   })
   return {

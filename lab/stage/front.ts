@@ -1,11 +1,11 @@
 import type { Dispatch } from '../../wire/index.js'
 
-/** Entry of the API, which exists before the API itself. */
+/** Entry of the API, which exists before the API itself, and while Ironic is stopped. */
 export interface Front {
   readonly dispatch: Dispatch
   /** Sets the API that answers waiting and later requests. */
   open(dispatch: Dispatch): void
-  /** Answers waiting requests with 503. */
+  /** Answers waiting and later requests with 503, as the proxy in front of an Ironic that does not run. */
   shut(): void
 }
 
@@ -19,13 +19,14 @@ export function openFront(): Front {
   const opening = new Promise<Dispatch>((resolve) => {
     open = resolve
   })
+  const become = (dispatch: Dispatch): void => {
+    opened = dispatch
+    open(dispatch)
+  }
   return {
     dispatch: async (request) => (opened ?? (await opening))(request),
-    open: (dispatch) => {
-      opened ??= dispatch
-      open(dispatch)
-    },
+    open: become,
     shut: () =>
-      open(() => Promise.resolve({ status: 503, headers: { 'content-type': 'text/plain' }, body: 'not started\n' })),
+      become(() => Promise.resolve({ status: 503, headers: { 'content-type': 'text/plain' }, body: 'not started\n' })),
   }
 }

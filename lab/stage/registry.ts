@@ -48,8 +48,12 @@ export class SimulatedRegistry implements ImageRegistry, NodeImageRegistry {
   readonly #faults = new Map<string, { fault: RegistryFault; left: number }>()
   readonly #fetched: { image: string; layer: string }[] = []
 
-  constructor(clock: Clock) {
+  readonly #pullable: ((image: string) => void) | undefined
+
+  /** @param pullable throws a PullFailure for an image that machines do not reach */
+  constructor(clock: Clock, pullable?: (image: string) => void) {
     this.#clock = clock
+    this.#pullable = pullable
   }
 
   publish({ repository, version, base, files = NODE_FILES }: NodeImage): string {
@@ -75,6 +79,7 @@ export class SimulatedRegistry implements ImageRegistry, NodeImageRegistry {
   }
 
   async manifest(image: string, signal: AbortSignal): Promise<{ manifest: Uint8Array }> {
+    this.#pullable?.(image)
     const name = image.split('@')[0]!
     const fault = this.#next(image, (kind) => kind !== 'broken-layer')
     if (fault === 'timeout') {

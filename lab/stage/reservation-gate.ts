@@ -1,4 +1,4 @@
-import type { Store, StoreView } from '../../ironic-mock/index.js'
+import type { StoreView } from '../../ironic-mock/index.js'
 import type { Transport } from '../../wire/index.js'
 import type { Events } from '../events.js'
 
@@ -8,14 +8,14 @@ import type { Events } from '../events.js'
  * is refused, and a heartbeat during the lock is dropped. Agents with realistic pace are not delayed.
  */
 export class ReservationGate {
-  readonly #store: Store & StoreView
+  readonly #store: Pick<StoreView, 'records'>
   readonly #events: Events
   /** Machine -> node that last used its BMC. */
   readonly #nodes = new Map<string, string>()
   #open = false
   readonly #waiting: (() => void)[] = []
 
-  constructor(store: Store & StoreView, events: Events) {
+  constructor(store: Pick<StoreView, 'records'>, events: Events) {
     this.#store = store
     this.#events = events
   }
@@ -27,6 +27,11 @@ export class ReservationGate {
   /** The node that last used a machine. */
   nodeOf(machine: string): string | undefined {
     return this.#nodes.get(machine)
+  }
+
+  /** Forgets which node used which machine: Ironic has lost its nodes. */
+  forget(): void {
+    this.#nodes.clear()
   }
 
   /** Lets requests through: Ironic can be reached. */

@@ -41,6 +41,10 @@ export interface StageOptions {
   disks?: 'file' | 'described'
   /** Image cache, and options for downloads; by default each installation downloads its image. */
   imageCache?: ImageCacheRequest
+  /** Throws for a URL that machines do not reach when they boot from it or fetch an image. */
+  allow?: (url: string) => void
+  /** Throws a PullFailure for a node image that machines do not reach. */
+  pullable?: (image: string) => void
   /** How Ironic checks an image before a deployment; default: over the network and in this host's files. */
   findImage?: FindImage
   /** Live CoreOS images to serve; machines really fetch what they boot then. */

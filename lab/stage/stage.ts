@@ -1,12 +1,5 @@
 import { PROMPT_PACE } from '../../agent/index.js'
-import {
-  createIronicApi,
-  missingPort,
-  openIronic,
-  openStore,
-  type Conductor,
-  type Store,
-} from '../../ironic-mock/index.js'
+import { createIronicApi, missingPort, openIronic, type Conductor, type Store } from '../../ironic-mock/index.js'
 import { NO_PACE, openMachines, type Machines, type MachineSpec } from '../../machine/index.js'
 import {
   opening,
@@ -19,7 +12,14 @@ import {
   type Clock,
   type Scope,
 } from '../../runtime/index.js'
-import { InProcessTransport, IronicClient, IronicRefused, probed, type Transport } from '../../wire/index.js'
+import {
+  InProcessTransport,
+  IronicClient,
+  IronicRefused,
+  probed,
+  type Dispatch,
+  type Transport,
+} from '../../wire/index.js'
 import { openAccess } from './access.js'
 import { machineOfAgents } from './agent-addresses.js'
 import { Agents } from './agents.js'
@@ -27,6 +27,7 @@ import { bootNetwork } from './boot-network.js'
 import { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import { bmcAddressOf, machineBmcs, machineOf } from '../bmcs/bmcs.js'
 import { configured } from './configured.js'
+import { CurrentDatabase } from './database.js'
 import { connections, IN_PROCESS_URL } from './connections.js'
 import { machineSpecs, type WantedMachine } from './machine-specs.js'
 import type { StageOptions } from './stage-options.js'
@@ -36,11 +37,11 @@ import { simulatedStage } from '../image-staging.js'
 import { faultOutcomes } from '../faults/fault-outcomes.js'
 import { FaultInjector } from '../faults/faults.js'
 import { openFront } from './front.js'
+import { StagedIronic, type IronicProcess } from './ironic-process.js'
 import { phaseOf } from '../faults/phase.js'
 import { labApi } from '../lab-api.js'
 import { namingNodes } from './naming-nodes.js'
 import { openLiveImages, type LiveImages } from '../live-images.js'
-import { observedStore } from './observed-store.js'
 import { SimulatedRegistry } from './registry.js'
 import { unusable } from '../state/state-folder.js'
 import { ReservationGate } from './reservation-gate.js'
@@ -59,6 +60,8 @@ export interface Stage extends AsyncDisposable {
   readonly headers: Readonly<Record<string, string>>
   /** File with the generated certificate of {@link url}, for clients to trust. */
   readonly caFile: string | null
+  /** Stops Ironic and starts it again, while everything else goes on. */
+  readonly ironic: IronicProcess
   readonly conductor: Conductor
   readonly store: Store
   readonly machines: Machines
@@ -89,7 +92,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const { folder = null, network = null } = options
   const clock = options.clock ?? systemClock()
   const logger = namingNodes(withoutRepeats(options.logger ?? silent, clock), {
-    node: (uuid) => store.records.nodes.get(uuid)?.record,
+    node: (uuid) => database.records.nodes.get(uuid)?.record,
     nodeOf: (machine) => reservations.nodeOf(machine),
   })
   const random = options.random ?? systemRandom
@@ -117,8 +120,17 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   // Each part needs another that is made after it: what they call is only reached once all are there.
   // eslint-disable-next-line prefer-const -- machines tell agents, agents answer to an API that asks machines
   let machines: Machines
-  const store = scope.use(openStore({ path: folder?.ironicDb, clock }))
-  const reservations = new ReservationGate(store, events)
+  const database = scope.use(
+    new CurrentDatabase({
+      ...{ path: folder?.ironicDb, clock },
+      changed: (uuid) => {
+        const entry = database.records.nodes.get(uuid)
+        if (!entry) live?.forget(uuid)
+        events.emit(entry ? { kind: 'node', node: entry.record } : { kind: 'node-gone', uuid })
+      },
+    }),
+  )
+  const reservations = new ReservationGate(database, events)
   const agents = new Agents({
     transport: (machine) => (agentPace === PROMPT_PACE ? reservations.patient(machine, transport) : transport),
     ...{ addresses, clock, random, probe, pace: agentPace, tls: options.agentTls ?? policy.requireTls },
@@ -137,14 +149,10 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   })
   const spec = machineSpecs(options)
 
-  const watched = observedStore(store, (uuid) => {
-    const entry = store.records.nodes.get(uuid)
-    if (!entry) live?.forget(uuid)
-    events.emit(entry ? { kind: 'node', node: entry.record } : { kind: 'node-gone', uuid })
-  })
-
   const live = options.liveImages
-    ? scope.use(await openLiveImages(options.liveImages, { ironicUrl: url, store, folder, clock, random, logger }))
+    ? scope.use(
+        await openLiveImages(options.liveImages, { ironicUrl: url, store: database, folder, clock, random, logger }),
+      )
     : undefined
   const accounts = new BmcAccounts(folder, options.bmcAccount)
   const accountOf = (address: string) => accounts.of(address)
@@ -154,12 +162,14 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     used: (machine, node) => reservations.belongs(machine, node),
     ...{ accounts, probe },
   })
-  const registry = new SimulatedRegistry(clock)
+  const { allow } = options
+  const imageCache = allow ? { folder: null, ...options.imageCache, allow } : options.imageCache
+  const registry = new SimulatedRegistry(clock, options.pullable)
   machines = await openMachines({
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
     logger: withFields(logger, { room: 'machine' }),
-    stage: simulatedStage(options.imageCache, { clock, random, logger }),
-    network: bootNetwork(clock),
+    stage: simulatedStage(imageCache, { clock, random, logger }),
+    network: bootNetwork(clock, options.allow),
     registry,
     events: {
       ramdiskUp: (machine, boot) => {
@@ -174,9 +184,11 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   scope.use(agents)
 
   if (options.beforeConductor) await options.beforeConductor({ images: live?.service ?? null, clock, logger })
-  const ironic = scope.use(
-    await openIronic({
-      ...{ store: watched, host: CONDUCTOR_HOST, bmcs, clock, random, probe },
+  /** Starts a conductor, and an API that clients do not reach yet. */
+  const start = async () => {
+    const store = database.watched
+    const ironic = await openIronic({
+      ...{ store, host: CONDUCTOR_HOST, bmcs, clock, random, probe },
       ...{ policy, types },
       agents: probed(toAgents, machineOfAgents(probe, addresses), { from: 'ironic', to: 'agent' }),
       logger: withFields(logger, { room: 'conductor' }),
@@ -184,15 +196,31 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       ...(live ? { servedImages: (node) => live.imagesFor(node) } : {}),
       ...(options.findImage ? { findImage: options.findImage } : {}),
       deploymentRepeated: (repeated) => events.emit({ kind: 'deployment-repeated', ...repeated }),
-    }),
-  )
-  const api = createIronicApi({
-    ...{ conductor: ironic.conductor, store: watched, clock, random, probe, service, newest },
-    fastTrack: policy.fastTrack,
-    ...(access.guard ? { guard: access.guard } : {}),
-    logger: withFields(logger, { room: 'api' }),
-  })
-  for (const { record } of store.records.nodes.values()) {
+    })
+    const api = createIronicApi({
+      ...{ conductor: ironic.conductor, store, clock, random, probe, service, newest },
+      fastTrack: policy.fastTrack,
+      ...(access.guard ? { guard: access.guard } : {}),
+      logger: withFields(logger, { room: 'api' }),
+    })
+    return { ironic, dispatch: withLabApi(api) }
+  }
+  const withLabApi = (api: Dispatch): Dispatch =>
+    labApi({
+      ...{ api, machines },
+      node: async (ident) => (await database.watched.node(ident))?.node,
+      ...(live ? { images: live.urlsOf } : {}),
+      waitsFor: (found) => missingPort(found, database.records.portsOf(found.uuid)),
+      setBmcAccount: (found, account) => {
+        const address = bmcAddressOf(found)
+        if (address !== undefined) accounts.set(address, account)
+        return address !== undefined
+      },
+      ...(access.guard ? { guard: access.guard } : {}),
+    })
+  const ironic = scope.use(new StagedIronic({ start, front, database, reservations }))
+  const dispatch = await ironic.begin()
+  for (const { record } of database.records.nodes.values()) {
     const machine = machineOf(record, machines)
     if (machine) reservations.belongs(machine.spec.id, record.uuid)
   }
@@ -203,11 +231,11 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     {
       clock,
       machineOf: (uuid) => {
-        const entry = store.records.nodes.get(uuid)
+        const entry = database.records.nodes.get(uuid)
         return entry && machineOf(entry.record, machines)?.spec.id
       },
       phaseOf: (machine) => {
-        const node = store.records.nodes.get(reservations.nodeOf(machine) ?? '')
+        const node = database.records.nodes.get(reservations.nodeOf(machine) ?? '')
         return node && phaseOf(node.record.provision_state, agents.isInstalling(machine))
       },
     },
@@ -222,22 +250,12 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const enrollFirst = async (wanted: NonNullable<StageOptions['machines']>): Promise<void> => {
     const early = new InProcessTransport()
     using _mounted = early.register(IN_PROCESS_URL, dispatch)
-    const parts = { client: clientBy(early, IN_PROCESS_URL), machines, store, account: accountOf }
+    const parts = {
+      ...{ client: clientBy(early, IN_PROCESS_URL), machines },
+      ...{ store: database.watched, account: accountOf },
+    }
     for (const { spec: named, name } of wanted) await enroll(parts, spec(named), { name })
   }
-  const dispatch = labApi({
-    api,
-    machines,
-    node: async (ident) => (await store.node(ident))?.node,
-    ...(live ? { images: live.urlsOf } : {}),
-    waitsFor: (found) => missingPort(found, store.records.portsOf(found.uuid)),
-    setBmcAccount: (found, account) => {
-      const address = bmcAddressOf(found)
-      if (address !== undefined) accounts.set(address, account)
-      return address !== undefined
-    },
-    ...(access.guard ? { guard: access.guard } : {}),
-  })
   await enrollFirst(options.machines ?? []).catch((error: unknown) => {
     const full = folder && error instanceof IronicRefused && error.status === 507
     throw full ? unusable(folder.path, Object.assign(new Error(error.message), { code: 'ENOSPC' })) : error
@@ -254,8 +272,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       transport,
       headers: access.headers,
       caFile: access.caFile,
-      conductor: ironic.conductor,
-      store: watched,
+      ironic,
       machines,
       registry,
       clock,
@@ -265,7 +282,14 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       spec,
       images: live?.service ?? null,
     },
-    enroll: (made, fields) => enroll({ client, machines, store, account: accountOf }, made, fields),
+    get conductor() {
+      return ironic.conductor
+    },
+    get store() {
+      return database.watched
+    },
+    enroll: (made, fields) =>
+      enroll({ ...{ client, machines }, ...{ store: database.watched, account: accountOf } }, made, fields),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
 }

@@ -1,0 +1,28 @@
+import type { Condition, KubeObject } from '../object.js'
+
+export interface PodContainer {
+  name: string
+  /** Pullspec. */
+  image: string
+  env?: { name: string; value: string }[]
+}
+
+/** A pod that is to run, of one replica here. The site's kubelet runs it, and says in the status how far it is. */
+export interface Deployment extends KubeObject<'Deployment'> {
+  spec: {
+    replicas: number
+    template: {
+      metadata?: { labels?: Record<string, string>; annotations?: Record<string, string> }
+      spec: { initContainers?: PodContainer[]; containers: PodContainer[] }
+    }
+  }
+  status?: {
+    observedGeneration: number
+    replicas: number
+    /** Pods of the present template. */
+    updatedReplicas: number
+    availableReplicas: number
+    /** `Available`, `Progressing`. */
+    conditions?: Condition[]
+  }
+}

@@ -1,0 +1,71 @@
+import { PullFailure } from '../../machine/index.js'
+import type { SiteNetwork } from './network.js'
+import type { ContainerImage, ContainerPuller } from './releases.js'
+
+/** Repositories that are pulled from elsewhere, as an ImageContentSourcePolicy lists them. */
+export interface RepositoryMirrors {
+  /** `quay.io/openshift-release-dev/ocp-release`, or what such names begin with. */
+  source: string
+  mirrors: readonly string[]
+}
+
+/** The container registries that a site knows: those of the Internet, and its mirrors. */
+export class SiteRegistry implements ContainerPuller {
+  readonly #network: SiteNetwork
+  readonly #mirrors: readonly RepositoryMirrors[]
+  readonly #images = new Map<string, ContainerImage>()
+  readonly #pulled: string[] = []
+
+  constructor(network: SiteNetwork, mirrors: readonly RepositoryMirrors[]) {
+    this.#network = network
+    this.#mirrors = mirrors
+  }
+
+  /** Pullspecs of what was pulled, by the names under which it was found, in order. */
+  get pulled(): readonly string[] {
+    return this.#pulled
+  }
+
+  publish(pullspec: string, image: ContainerImage = {}): void {
+    this.#images.set(pullspec, image)
+  }
+
+  /** Copies an image to all mirrors of its repository, as `oc adm release mirror` does. */
+  mirror(pullspec: string): void {
+    const image = this.#images.get(pullspec) ?? {}
+    for (const there of this.#mirrorsOf(pullspec)) this.#images.set(there, image)
+  }
+
+  /**
+   * Finds out where an image can be had: at a mirror first, as a node's registries.conf has it.
+   *
+   * @throws PullFailure with the sentence of the last place
+   */
+  locate(pullspec: string): string {
+    let failure: PullFailure | undefined
+    for (const place of [...this.#mirrorsOf(pullspec), pullspec]) {
+      const [registry] = place.split('/')
+      const [repository, digest] = place.split('@')
+      if (!this.#network.reaches(registry!, place))
+        failure = new PullFailure(`pinging container registry ${registry}: Get "https://${registry}/v2/": i/o timeout`)
+      else if (this.#images.has(place)) return place
+      else failure = new PullFailure(`reading manifest ${digest ?? ''} in ${repository}: manifest unknown`)
+    }
+    throw failure!
+  }
+
+  async pull(pullspec: string, signal: AbortSignal): Promise<ContainerImage> {
+    signal.throwIfAborted()
+    const place = this.locate(pullspec)
+    this.#pulled.push(place)
+    return this.#images.get(place)!
+  }
+
+  #mirrorsOf(pullspec: string): string[] {
+    const found = this.#mirrors.find(
+      ({ source }) =>
+        pullspec === source || (/^[/@:]/.test(pullspec.slice(source.length)) && pullspec.startsWith(source)),
+    )
+    return found ? found.mirrors.map((mirror) => mirror + pullspec.slice(found.source.length)) : []
+  }
+}

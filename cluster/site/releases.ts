@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+import type { Kind, Kinds } from '../kube/kinds.js'
+import type { NewObject } from '../kube/object.js'
+
+/** An object as a release brings it. */
+export type ManifestObject = { [K in Kind]: NewObject<Kinds[K]> & { kind: K } }[Kind]
+
+export interface Manifest {
+  /** `0000_31_cluster-baremetal-operator_01_images.configmap.yaml`: run level, component, and place among its files. */
+  name: string
+  object: ManifestObject
+}
+
+/** Contents of a release image, as far as the operators use them. */
+export interface ReleasePayload {
+  version: string
+  manifests: readonly Manifest[]
+}
+
+/** A container image, as far as the pods of a site use it. */
+export interface ContainerImage {
+  /** Only in a release image. */
+  payload?: ReleasePayload
+  /** Only in machine-os-images: the folder on this host with its ISOs, their digests and the stream metadata. */
+  folder?: string
+}
+
+/** Pulls container images: of a site's own registry, or another that speaks the protocol. */
+export interface ContainerPuller {
+  /** @throws PullFailure with a container runtime's sentence */
+  pull(image: string, signal: AbortSignal): Promise<ContainerImage>
+}
+
+/** Digest of a release image: the payload's own, so that another payload cannot go by its name. */
+export const payloadDigest = (payload: ReleasePayload): string =>
+  `sha256:${createHash('sha256').update(JSON.stringify(payload)).digest('hex')}`

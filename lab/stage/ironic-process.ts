@@ -1,0 +1,77 @@
+import type { Conductor, Ironic } from '../../ironic-mock/index.js'
+import { Mutex } from '../../runtime/index.js'
+import type { Dispatch } from '../../wire/index.js'
+import type { CurrentDatabase } from './database.js'
+import type { Front } from './front.js'
+import type { ReservationGate } from './reservation-gate.js'
+
+/** The Ironic of a stage as a process that can be stopped, while machines, their agents and the clock go on. */
+export interface IronicProcess {
+  readonly isRunning: boolean
+  /**
+   * Stops the conductor and its API, which answers 503 from then on. Without its database every node is lost, as with the
+   * pod of OpenShift's metal3, which keeps it in an emptyDir: machines stay on, and their agents are told 404 later.
+   */
+  stop(options: { keepsDatabase: boolean }): Promise<void>
+  start(): Promise<void>
+}
+
+interface ProcessParts {
+  /** Starts a conductor on the current database; its API. */
+  start: () => Promise<{ ironic: Ironic; dispatch: Dispatch }>
+  front: Front
+  database: CurrentDatabase
+  reservations: ReservationGate
+}
+
+/** Starts and stops the Ironic of a stage. */
+export class StagedIronic implements IronicProcess, AsyncDisposable {
+  readonly #parts: ProcessParts
+  readonly #switching = new Mutex()
+  #current: Ironic | undefined
+  #conductor!: Conductor
+
+  constructor(parts: ProcessParts) {
+    this.#parts = parts
+  }
+
+  get isRunning(): boolean {
+    return this.#current !== undefined
+  }
+
+  /** The conductor that runs, or ran last; set by {@link begin}. */
+  get conductor(): Conductor {
+    return this.#conductor
+  }
+
+  /** Starts the conductor without opening the API to anyone. */
+  async begin(): Promise<Dispatch> {
+    const { ironic, dispatch } = await this.#parts.start()
+    this.#current = ironic
+    this.#conductor = ironic.conductor
+    return dispatch
+  }
+
+  start(): Promise<void> {
+    return this.#switching.run(async () => {
+      if (!this.#current) this.#parts.front.open(await this.begin())
+    })
+  }
+
+  stop({ keepsDatabase }: { keepsDatabase: boolean }): Promise<void> {
+    return this.#switching.run(async () => {
+      const { front, database, reservations } = this.#parts
+      front.shut()
+      await this[Symbol.asyncDispose]()
+      if (keepsDatabase) return
+      await database.lose()
+      reservations.forget()
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const stopping = this.#current
+    this.#current = undefined
+    await stopping?.[Symbol.asyncDispose]()
+  }
+}
