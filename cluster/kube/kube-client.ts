@@ -55,7 +55,17 @@ export interface KubeStatus {
   apiVersion: 'v1'
   status: 'Failure' | 'Success'
   message: string
-  reason: 'NotFound' | 'AlreadyExists' | 'Conflict' | 'Invalid' | 'BadRequest' | 'Expired' | 'MethodNotAllowed' | ''
+  reason:
+    | ('NotFound' | 'AlreadyExists' | 'Conflict' | 'Invalid' | 'BadRequest' | 'Expired' | 'MethodNotAllowed')
+    | ('Unauthorized' | 'Forbidden' | 'NotAcceptable' | 'RequestEntityTooLarge' | 'UnsupportedMediaType')
+    | ('Timeout' | 'TooManyRequests' | 'InternalError' | '')
   code: number
-  details?: { name?: string; group?: string; kind?: string; causes?: { message: string; field?: string }[] }
+  metadata?: object
+  details?: {
+    name?: string
+    group?: string
+    kind?: string
+    uid?: string
+    causes?: { reason?: string; message: string; field?: string }[]
+  }
 }

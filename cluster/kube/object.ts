@@ -1,6 +1,8 @@
 /** `metadata` of an object, as Kubernetes' API has it. */
 export interface ObjectMeta {
   name: string
+  /** The beginning of a name that the API chose. */
+  generateName?: string
   /** Absent for kinds without namespaces. */
   namespace?: string
   uid: string

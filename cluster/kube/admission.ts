@@ -1,0 +1,76 @@
+import { isMembers, setMember, without, type Json, type JsonMembers } from './json.js'
+import { KINDS, type Kind } from './kinds.js'
+import { dataKeyProblem } from './names.js'
+import type { FieldError } from './refusals.js'
+
+/** Makes of an object that is sent the one that is validated and stored. */
+export function admitted(kind: Kind, object: JsonMembers): JsonMembers {
+  switch (kind) {
+    case 'Secret':
+      return secret(object)
+    default:
+      return object
+  }
+}
+
+/** `stringData` is for writing only, and wins over `data`. */
+function secret(object: JsonMembers): JsonMembers {
+  const { stringData, type } = object
+  const rest = { ...without(object, 'stringData'), type: type ?? 'Opaque' }
+  if (!isMembers(stringData)) return stringData === undefined || stringData === null ? rest : object
+  const data: JsonMembers = isMembers(object['data']) ? { ...object['data'] } : {}
+  for (const [key, value] of Object.entries(stringData))
+    setMember(data, key, typeof value === 'string' ? Buffer.from(value).toString('base64') : value)
+  return { ...rest, data }
+}
+
+/** MaxSecretSize of Kubernetes' core/v1. */
+const LARGEST_DATA = 1024 * 1024
+
+/** Errors of the kinds that are no CustomResources. */
+export function coreErrors(kind: Kind, object: JsonMembers, before: JsonMembers | undefined): FieldError[] {
+  if (kind !== 'Secret' && kind !== 'ConfigMap') return []
+  const isBase64 = kind === 'Secret'
+  return [
+    ...dataErrors('data', object['data'], isBase64),
+    ...(kind === 'ConfigMap' ? dataErrors('binaryData', object['binaryData'], true) : []),
+    ...(isBase64 && isMembers(before) && before['type'] !== object['type']
+      ? [
+          {
+            ...{ field: 'type', reason: 'FieldValueInvalid' as const, value: object['type'] },
+            detail: 'field is immutable',
+          },
+        ]
+      : []),
+    ...('stringData' in object
+      ? [{ field: 'stringData', reason: 'FieldValueTypeInvalid' as const, detail: 'must be an object' }]
+      : []),
+  ]
+}
+
+function dataErrors(field: string, data: Json | undefined, isBase64: boolean): FieldError[] {
+  if (data === undefined || data === null) return []
+  if (!isMembers(data)) return [{ field, reason: 'FieldValueTypeInvalid', value: data, detail: 'must be an object' }]
+  const entries = Object.entries(data)
+  const size = entries.reduce((sum, [, value]) => sum + (typeof value === 'string' ? value.length : 0), 0)
+  return [
+    ...entries.flatMap(([key, value]): FieldError[] => {
+      const problem = dataKeyProblem(key)
+      if (problem !== undefined)
+        return [{ field: `${field}[${key}]`, reason: 'FieldValueInvalid', value: key, detail: problem }]
+      if (typeof value !== 'string')
+        return [{ field: `${field}[${key}]`, reason: 'FieldValueTypeInvalid', value, detail: 'must be a string' }]
+      return isBase64 && !isBase64Text(value)
+        ? [{ field: `${field}[${key}]`, reason: 'FieldValueInvalid', detail: 'illegal base64 data' }]
+        : []
+    }),
+    ...(size > LARGEST_DATA * (isBase64 ? 4 / 3 : 1) + 4
+      ? [{ field, reason: 'FieldValueTooLong' as const, detail: `may not be more than ${LARGEST_DATA} bytes` }]
+      : []),
+  ]
+}
+
+const isBase64Text = (text: string): boolean => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
+
+/** A kind's status is written by itself; computers report theirs as they join, with what they create. */
+export const dropsStatusOnCreate = (kind: Kind): boolean => KINDS[kind].hasStatus && kind !== 'Node'

@@ -1,0 +1,76 @@
+import { expired } from './refusals.js'
+import type { Stored } from './stored.js'
+
+/** A write of an object. */
+export interface Change {
+  resourceVersion: number
+  /** Undefined for an object that has come into being. */
+  before: Stored | undefined
+  after: Stored
+  isDeleted: boolean
+}
+
+/** Least number of changes that are remembered for watches. */
+const FEWEST = 1_000
+
+/**
+ * The latest changes of a kind, in their order. A watch reads it at its own speed and has no queue of its own: one that
+ * falls behind what is remembered ends as expired, and costs nothing until then.
+ */
+export class ChangeLog {
+  #changes: Change[] = []
+  /** How many changes have been forgotten, and the resourceVersion of the last of them. */
+  #forgotten = 0
+  #forgottenUpTo = 0
+  #waiting: (() => void)[] = []
+
+  /** @param objects how many of the kind there are: a watch must not expire because each of them changes at once */
+  add(change: Change, objects: number): void {
+    this.#changes.push(change)
+    const most = Math.max(FEWEST, 2 * objects)
+    if (this.#changes.length > 2 * most) {
+      const gone = this.#changes.splice(0, this.#changes.length - most)
+      this.#forgotten += gone.length
+      this.#forgottenUpTo = gone.at(-1)!.resourceVersion
+    }
+    for (const wake of this.#waiting.splice(0)) wake()
+  }
+
+  /**
+   * The position after a resourceVersion.
+   *
+   * @throws KubeRefusal 410 when later changes have been forgotten
+   */
+  positionAfter(resourceVersion: number): number {
+    if (resourceVersion < this.#forgottenUpTo) throw expired(resourceVersion, this.#forgottenUpTo)
+    let [from, to] = [0, this.#changes.length]
+    while (from < to) {
+      const middle = (from + to) >>> 1
+      if (this.#changes[middle]!.resourceVersion <= resourceVersion) from = middle + 1
+      else to = middle
+    }
+    return this.#forgotten + from
+  }
+
+  /**
+   * The change at a position; undefined when it has not happened yet.
+   *
+   * @param since resourceVersion of the change before it, for the refusal
+   * @throws KubeRefusal 410 when it has been forgotten
+   */
+  at(position: number, since: number): Change | undefined {
+    if (position < this.#forgotten) throw expired(since, this.#forgottenUpTo)
+    return this.#changes[position - this.#forgotten]
+  }
+
+  /** Calls `wake` once, at the next change. */
+  onNext(wake: () => void): Disposable {
+    this.#waiting.push(wake)
+    return {
+      [Symbol.dispose]: () => {
+        const index = this.#waiting.indexOf(wake)
+        if (index >= 0) this.#waiting.splice(index, 1)
+      },
+    }
+  }
+}

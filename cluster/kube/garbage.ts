@@ -1,0 +1,92 @@
+import type { ObjectName } from './kube-client.js'
+import type { Kind } from './kinds.js'
+import type { OwnerReference } from './object.js'
+import type { Stored } from './stored.js'
+
+interface Place extends ObjectName {
+  kind: Kind
+}
+
+/** Changes that the collector asks for; what is gone meanwhile is no error. */
+export interface Collected {
+  remove: (kind: Kind, at: ObjectName, uid: string) => void
+  /** Takes references to owners that are gone from an object that others own still. */
+  disown: (kind: Kind, at: ObjectName, remaining: readonly OwnerReference[]) => void
+  find: (kind: Kind, at: ObjectName) => Stored | undefined
+}
+
+const keyOf = ({ kind, namespace = '', name }: Place): string => `${kind}/${namespace}/${name}`
+const placeOf = ({ kind, metadata: { name, namespace } }: Stored): Place => ({
+  ...{ kind, name },
+  ...(namespace === undefined ? {} : { namespace }),
+})
+
+/**
+ * Deletes objects whose owners are all gone, as Kubernetes' garbage collector does in the background: after the request
+ * that took the last owner away, or that named owners of which there is none.
+ */
+export class Garbage {
+  readonly #collected: Collected
+  readonly #living = new Set<string>()
+  readonly #dependents = new Map<string, Map<string, Place>>()
+  readonly #due = new Map<string, Place>()
+
+  constructor(collected: Collected) {
+    this.#collected = collected
+  }
+
+  /** Learns of a write; `after` is undefined for an object that is gone. */
+  changed(before: Stored | undefined, after: Stored | undefined): void {
+    const [was, is] = [before?.metadata.ownerReferences, after?.metadata.ownerReferences]
+    if (was !== is) {
+      const place = placeOf((after ?? before)!)
+      for (const { uid } of was ?? []) this.#forget(uid, place)
+      if (is) {
+        for (const { uid } of is) this.#dependentsOf(uid).set(keyOf(place), place)
+        if (!is.every(({ uid }) => this.#living.has(uid))) this.#lookAt([place])
+      }
+    }
+    if (!before && after) this.#living.add(after.metadata.uid)
+    if (before && !after) {
+      const { uid } = before.metadata
+      this.#living.delete(uid)
+      this.#lookAt(this.#dependents.get(uid)?.values() ?? [])
+    }
+  }
+
+  /** Objects that name an owner. */
+  dependentsOf(uid: string): Place[] {
+    return [...(this.#dependents.get(uid)?.values() ?? [])]
+  }
+
+  #dependentsOf(uid: string): Map<string, Place> {
+    const known = this.#dependents.get(uid) ?? new Map<string, Place>()
+    this.#dependents.set(uid, known)
+    return known
+  }
+
+  #forget(uid: string, place: Place): void {
+    const known = this.#dependents.get(uid)
+    known?.delete(keyOf(place))
+    if (known?.size === 0) this.#dependents.delete(uid)
+  }
+
+  #lookAt(places: Iterable<Place>): void {
+    const isIdle = this.#due.size === 0
+    for (const place of places) this.#due.set(keyOf(place), place)
+    if (isIdle && this.#due.size > 0) queueMicrotask(() => this.#collect())
+  }
+
+  #collect(): void {
+    const places = [...this.#due.values()]
+    this.#due.clear()
+    for (const place of places) {
+      const found = this.#collected.find(place.kind, place)
+      const owners = found?.metadata.ownerReferences
+      if (!found || !owners) continue
+      const remaining = owners.filter(({ uid }) => this.#living.has(uid))
+      if (remaining.length === 0) this.#collected.remove(place.kind, place, found.metadata.uid)
+      else if (remaining.length < owners.length) this.#collected.disown(place.kind, place, remaining)
+    }
+  }
+}

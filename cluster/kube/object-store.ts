@@ -1,0 +1,315 @@
+import { isNestedDeeper, uuid, type Clock, type Random } from '../../runtime/index.js'
+import { admitted, coreErrors, dropsStatusOnCreate } from './admission.js'
+import { ChangeLog } from './change-log.js'
+import { Garbage } from './garbage.js'
+import { copyOf, frozen, isSame, without, type JsonMembers } from './json.js'
+import { apiVersionOf, KINDS, type Kind } from './kinds.js'
+import type { ListOptions, ObjectName } from './kube-client.js'
+import {
+  changedMetadata,
+  identityErrors,
+  metadataErrors,
+  newFinalizersErrors,
+  sentMetadata,
+  settable,
+} from './metadata.js'
+import type { ObjectMeta } from './object.js'
+import * as refusals from './refusals.js'
+import { selecting } from './selectors.js'
+import { versionOf, type Stored } from './stored.js'
+import { openWatch, type Watch } from './watch.js'
+
+export interface StoreParts {
+  clock: Clock
+  random: Random
+  /** Finds errors outside of the metadata. */
+  validate?: (kind: Kind, object: JsonMembers) => refusals.FieldError[]
+}
+
+export interface WriteOptions {
+  /** Everything but the write itself. */
+  isDryRun?: boolean
+}
+
+export interface DeleteOptions extends WriteOptions {
+  /** Refuses to delete another object of this name, or a changed one. */
+  preconditions?: { uid?: string; resourceVersion?: string }
+  /** Leaves the objects that it owns, without an owner. */
+  orphansDependents?: boolean
+}
+
+export interface ChangeOptions extends WriteOptions {
+  /** Writes the status and nothing else; without, everything but the status. */
+  subresource?: 'status'
+  /** Takes an object that names no resourceVersion as one of the present version. */
+  isUnconditional?: boolean
+}
+
+/** A namespaced object without one is in this one. */
+const DEFAULT_NAMESPACE = 'default'
+
+/** Objects of one kind by `NAMESPACE/NAME`, and their changes. */
+class Shelf {
+  readonly objects = new Map<string, Stored>()
+  readonly log = new ChangeLog()
+  /** In the order of a list, by key; made anew after one came or went. */
+  sorted: readonly Stored[] | undefined
+}
+
+/**
+ * The objects of the Kubernetes API, in memory. Objects come in as JSON values, which are copied, and go out frozen. All
+ * is synchronous, so that a write is whole before the next begins.
+ */
+export class ObjectStore {
+  readonly #parts: StoreParts
+  readonly #shelves = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new Shelf()])) as Record<Kind, Shelf>
+  readonly #garbage: Garbage
+  #version = 1
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts
+    this.#garbage = new Garbage({
+      find: (kind, at) => this.find(kind, at),
+      remove: (kind, at, uid) => void this.delete(kind, at, { preconditions: { uid } }),
+      disown: (kind, at, ownerReferences) =>
+        void this.change(kind, at, (current) => ({ ...current, metadata: { ...current.metadata, ownerReferences } })),
+    })
+  }
+
+  /** That of the last write of any object. */
+  get resourceVersion(): number {
+    return this.#version
+  }
+
+  find(kind: Kind, at: ObjectName): Stored | undefined {
+    return this.#shelves[kind].objects.get(keyOf(kind, at))
+  }
+
+  /** @throws KubeRefusal 404 */
+  get(kind: Kind, at: ObjectName): Stored {
+    const found = this.find(kind, at)
+    if (!found) throw refusals.notFound(kind, at.name)
+    return found
+  }
+
+  /** Sorted by namespace and name. */
+  list(kind: Kind, options: ListOptions = {}): Stored[] {
+    const shelf = this.#shelves[kind]
+    shelf.sorted ??= [...shelf.objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object)
+    // A list of all that is not the shelf's own: callers may keep it.
+    return shelf.sorted.filter(selecting(options))
+  }
+
+  /** @throws KubeRefusal 400, 409, 422 */
+  create(kind: Kind, sent: unknown, { isDryRun = false }: WriteOptions = {}): Stored {
+    const object = received(kind, sent)
+    const from = sentMetadata(object)
+    if (from['resourceVersion'] !== undefined && from['resourceVersion'] !== '')
+      throw refusals.badRequest('resourceVersion should not be set on objects to be created')
+    const metadata = this.#newMetadata(kind, from)
+    const rest = dropsStatusOnCreate(kind) ? without(object, 'status') : object
+    const made = admitted(kind, { ...rest, metadata: metadata as unknown as JsonMembers })
+    this.#check(kind, made, undefined, metadataErrors(made['metadata'] as JsonMembers, KINDS[kind].isNamespaced))
+    if (this.find(kind, metadata)) throw refusals.alreadyExists(kind, metadata.name)
+    return this.#write(undefined, made as Stored, isDryRun)
+  }
+
+  /**
+   * Writes what `modify` makes of the present object. A write that changes nothing is none.
+   *
+   * @throws KubeRefusal 400, 404, 409, 422
+   */
+  change(kind: Kind, at: ObjectName, modify: (current: Stored) => unknown, options: ChangeOptions = {}): Stored {
+    const { subresource, isUnconditional = true, isDryRun = false } = options
+    const { hasStatus, isNamespaced } = KINDS[kind]
+    if (subresource && !hasStatus) throw refusals.noSuchResource()
+    const current = this.get(kind, at)
+    const sent = received(kind, modify(current))
+    const from = sentMetadata(sent)
+    this.#checkSame(kind, current, from, isUnconditional)
+
+    const metadata = subresource ? current.metadata : changedMetadata(current.metadata, from)
+    const body = subresource
+      ? { ...without(current, 'status'), ...only(sent, 'status') }
+      : hasStatus
+        ? { ...without(sent, 'status'), ...only(current, 'status') }
+        : sent
+    const next = sharing(admitted(kind, { ...body, metadata: metadata as unknown as JsonMembers }), current)
+    if (isSame(next, current)) return current
+    this.#check(kind, next, current, [
+      ...(subresource ? [] : metadataErrors(next['metadata'] as JsonMembers, isNamespaced)),
+      ...newFinalizersErrors(current.metadata, metadata),
+      ...(subresource ? [] : identityErrors(current.metadata, from)),
+    ])
+    const isSpecChanged = !isSame(without(next, 'metadata', 'status'), without(current, 'metadata', 'status'))
+    const generation = current.metadata.generation + (isSpecChanged ? 1 : 0)
+    const written = { ...next, metadata: { ...metadata, generation } } as unknown as Stored
+    if (metadata.deletionTimestamp !== undefined && !metadata.finalizers)
+      return this.#remove(current, written, isDryRun)
+    return this.#write(current, written, isDryRun)
+  }
+
+  /**
+   * Deletes an object, or marks one that has finalizers; gives its last state.
+   *
+   * @throws KubeRefusal 404, 409
+   */
+  delete(kind: Kind, at: ObjectName, options: DeleteOptions = {}): Stored {
+    const { preconditions = {}, orphansDependents = false, isDryRun = false } = options
+    const current = this.get(kind, at)
+    const { metadata } = current
+    for (const [field, name] of [
+      ['uid', 'UID'],
+      ['resourceVersion', 'ResourceVersion'],
+    ] as const) {
+      const wanted = preconditions[field]
+      if (wanted === undefined || wanted === metadata[field]) continue
+      const why = `Precondition failed: ${name} in precondition: ${wanted}, ${name} in object meta: ${metadata[field]}`
+      throw refusals.conflict(kind, at.name, why)
+    }
+    if (orphansDependents && !isDryRun) this.#orphan(metadata.uid)
+    if (!metadata.finalizers) return this.#remove(current, current, isDryRun)
+    if (metadata.deletionTimestamp !== undefined) return current
+    const marked = { ...metadata, generation: metadata.generation + 1, deletionTimestamp: this.#now() }
+    return this.#write(current, { ...current, metadata: marked } as unknown as Stored, isDryRun)
+  }
+
+  /**
+   * Changes after a resourceVersion; without one (or with `0`) first the objects that are there.
+   *
+   * @throws KubeRefusal 400, 410
+   */
+  watch(kind: Kind, options: ListOptions & { resourceVersion?: string } = {}): Watch {
+    const { resourceVersion = '' } = options
+    const selects = selecting(options)
+    const { log } = this.#shelves[kind]
+    if (resourceVersion === '' || resourceVersion === '0')
+      return openWatch(log, this.list(kind, options), this.#version, selects)
+    if (!/^\d{1,15}$/.test(resourceVersion))
+      throw refusals.badRequest(`Invalid value: "${resourceVersion}": resourceVersion`)
+    return openWatch(log, [], Number(resourceVersion), selects)
+  }
+
+  #newMetadata(kind: Kind, sent: JsonMembers): ObjectMeta {
+    const { name, generateName, namespace } = sent
+    const prefix = typeof generateName === 'string' ? generateName : ''
+    return {
+      // Wrong types are found by the check of what is made of it.
+      name: (name === undefined || name === '' ? prefix && `${prefix}${this.#suffix()}` : name) as string,
+      ...(prefix === '' ? {} : { generateName: prefix }),
+      ...(KINDS[kind].isNamespaced ? { namespace: (namespace ?? DEFAULT_NAMESPACE) as string } : {}),
+      ...{ uid: uuid(this.#parts.random), resourceVersion: '', generation: 1, creationTimestamp: this.#now() },
+      ...settable(sent),
+    }
+  }
+
+  /** apimachinery pkg/util/rand: letters and digits that make no words. */
+  #suffix(): string {
+    return [...this.#parts.random.bytes(5)].map((byte) => SUFFIX[byte % SUFFIX.length]).join('')
+  }
+
+  #now(): string {
+    return `${new Date(this.#parts.clock.now()).toISOString().slice(0, 19)}Z`
+  }
+
+  #checkSame(kind: Kind, { metadata }: Stored, sent: JsonMembers, isUnconditional: boolean): void {
+    const { name, namespace = metadata.namespace, uid = metadata.uid, resourceVersion = '' } = sent
+    if (name !== metadata.name)
+      throw refusals.badRequest(
+        `the name of the object (${String(name)}) does not match the name on the URL (${metadata.name})`,
+      )
+    if (KINDS[kind].isNamespaced && namespace !== metadata.namespace)
+      throw refusals.badRequest('the namespace of the provided object does not match the namespace sent on the request')
+    if (uid !== metadata.uid) {
+      const why = `Precondition failed: UID in precondition: ${String(uid)}, UID in object meta: ${metadata.uid}`
+      throw refusals.conflict(kind, metadata.name, why)
+    }
+    if (resourceVersion === '' || resourceVersion === '0') {
+      if (isUnconditional) return
+      throw refusals.invalid(kind, metadata.name, [
+        {
+          ...{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', value: 0 },
+          detail: 'must be specified for an update',
+        },
+      ])
+    }
+    if (resourceVersion !== metadata.resourceVersion)
+      throw refusals.conflict(kind, metadata.name, refusals.CHANGED_MEANWHILE)
+  }
+
+  #check(kind: Kind, object: JsonMembers, before: Stored | undefined, found: readonly refusals.FieldError[]): void {
+    const errors = [...found, ...coreErrors(kind, object, before), ...(this.#parts.validate?.(kind, object) ?? [])]
+    const { name } = object['metadata'] as { name?: unknown }
+    if (errors.length > 0) throw refusals.invalid(kind, typeof name === 'string' ? name : '', errors)
+  }
+
+  #write(before: Stored | undefined, object: Stored, isDryRun: boolean): Stored {
+    const resourceVersion = isDryRun ? (before?.metadata.resourceVersion ?? '') : String(this.#version + 1)
+    const after = frozen({ ...object, metadata: { ...object.metadata, resourceVersion } }) as Stored
+    if (isDryRun) return after
+    this.#version++
+    const shelf = this.#shelves[after.kind]
+    shelf.objects.set(keyOf(after.kind, after.metadata), after)
+    shelf.sorted = undefined
+    this.#record(before, after, false)
+    return after
+  }
+
+  #remove(before: Stored, object: Stored, isDryRun: boolean): Stored {
+    if (isDryRun) return object
+    const resourceVersion = String(++this.#version)
+    const after = frozen({ ...object, metadata: { ...object.metadata, resourceVersion } }) as Stored
+    const shelf = this.#shelves[after.kind]
+    shelf.objects.delete(keyOf(after.kind, after.metadata))
+    shelf.sorted = undefined
+    this.#record(before, after, true)
+    return after
+  }
+
+  #record(before: Stored | undefined, after: Stored, isDeleted: boolean): void {
+    const { log, objects } = this.#shelves[after.kind]
+    log.add({ resourceVersion: versionOf(after), before, after, isDeleted }, objects.size)
+    this.#garbage.changed(before, isDeleted ? undefined : after)
+  }
+
+  #orphan(uid: string): void {
+    for (const place of this.#garbage.dependentsOf(uid))
+      this.change(place.kind, place, (current) => {
+        const ownerReferences = current.metadata.ownerReferences!.filter((each) => each.uid !== uid)
+        return { ...current, metadata: { ...current.metadata, ownerReferences } }
+      })
+  }
+}
+
+const SUFFIX = 'bcdfghjklmnpqrstvwxz2456789'
+
+const only = (object: JsonMembers, name: string): JsonMembers =>
+  object[name] === undefined ? {} : { [name]: object[name] }
+
+/** With the members that have not changed as they are in the present object, which is frozen already. */
+const sharing = (next: JsonMembers, current: JsonMembers): JsonMembers =>
+  Object.fromEntries(
+    Object.entries(next).map(([name, value]) => [name, isSame(value, current[name]) ? current[name]! : value]),
+  )
+
+const keyOf = (kind: Kind, { name, namespace }: ObjectName): string =>
+  KINDS[kind].isNamespaced ? `${namespace ?? DEFAULT_NAMESPACE}/${name}` : name
+
+/**
+ * A copy of an object that is sent.
+ *
+ * @throws KubeRefusal 400 for what is no object of the kind
+ */
+function received(kind: Kind, sent: unknown): JsonMembers {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) throw refusals.badRequest('this is no object')
+  if (isNestedDeeper(sent, DEEPEST)) throw refusals.badRequest(`the object is nested more than ${DEEPEST} levels deep`)
+  const { apiVersion = apiVersionOf(kind), kind: own = kind, ...rest } = copyOf(sent) as JsonMembers
+  if (apiVersion !== apiVersionOf(kind) || own !== kind)
+    throw refusals.badRequest(
+      `the API version in the data (${JSON.stringify(apiVersion)}, ${JSON.stringify(own)}) does not match the expected API version (${apiVersionOf(kind)}, ${kind})`,
+    )
+  return { apiVersion, kind, ...rest }
+}
+
+/** No object of life comes near; copies and comparisons recurse. */
+const DEEPEST = 200

@@ -1,0 +1,50 @@
+import { copyOf } from './json.js'
+import type { Kind, Kinds } from './kinds.js'
+import type { KubeClient, ListOptions, WatchEvent } from './kube-client.js'
+import type { KubeObject } from './object.js'
+import { ObjectStore, type StoreParts } from './object-store.js'
+import { mergePatch } from './patches.js'
+import type { Stored } from './stored.js'
+import { eventsOf } from './watch.js'
+
+/** An API of this process: its objects, and the client with which actors use them. */
+export interface Kube {
+  readonly store: ObjectStore
+  readonly client: KubeClient
+}
+
+/** A Kubernetes API in this process, without any object. */
+export function openKube(parts: StoreParts): Kube {
+  const store = new ObjectStore(parts)
+  return { store, client: clientOf(store) }
+}
+
+// The store checks what it takes against the kind's schema, and gives copies that may be changed.
+const typed = <K extends Kind>(stored: Stored): Kinds[K] => copyOf(stored) as unknown as Kinds[K]
+const at = ({ metadata }: KubeObject) => metadata
+
+function clientOf(store: ObjectStore): KubeClient {
+  return {
+    get: async (kind, name) => typed(store.get(kind, name)),
+    find: async (kind, name) => {
+      const found = store.find(kind, name)
+      return found && typed(found)
+    },
+    list: async <K extends Kind>(kind: K, options?: ListOptions) => ({
+      items: store.list(kind, options).map((each) => typed<K>(each)),
+      resourceVersion: String(store.resourceVersion),
+    }),
+    create: async (object) => typed(store.create(object.kind, object)),
+    update: async (object) => typed(store.change(object.kind, at(object), () => object, { isUnconditional: false })),
+    updateStatus: async (object) =>
+      typed(store.change(object.kind, at(object), () => object, { isUnconditional: false, subresource: 'status' })),
+    patch: async (kind, name, patch) =>
+      typed(store.change(kind, name, (current) => mergePatch(current, copyOf(patch) as never))),
+    delete: async (kind, name) => void store.delete(kind, name),
+    watch: <K extends Kind>(kind: K, { signal, ...options }: Parameters<KubeClient['watch']>[1]) =>
+      eventsOf(store.watch(kind, options), signal, ({ type, object }): WatchEvent<K> => ({
+        type,
+        object: typed<K>(object),
+      })),
+  }
+}

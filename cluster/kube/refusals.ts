@@ -1,0 +1,90 @@
+import { KINDS, type Kind } from './kinds.js'
+import type { KubeStatus } from './kube-client.js'
+import { KubeRefusal } from './refusal.js'
+
+/**
+ * Refusals in the words of Kubernetes (apimachinery 0.31 pkg/api/errors/errors.go, and where it is named
+ * apiserver 0.31), which clients match and people know.
+ */
+type Reason = KubeStatus['reason']
+
+/** `baremetalhosts.metal3.io`, `secrets`. */
+export const resourceOf = (kind: Kind): string => qualified(KINDS[kind].plural, KINDS[kind].group)
+const qualified = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`)
+
+export function refusal(code: number, reason: Reason, message: string, details?: KubeStatus['details']): KubeRefusal {
+  return new KubeRefusal({
+    ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason },
+    ...(details ? { details } : {}),
+    code,
+  })
+}
+
+const detailsOf = (kind: Kind, name: string): NonNullable<KubeStatus['details']> => {
+  const { group, plural } = KINDS[kind]
+  return { name, ...(group === '' ? {} : { group }), kind: plural }
+}
+
+export const notFound = (kind: Kind, name: string): KubeRefusal =>
+  refusal(404, 'NotFound', `${resourceOf(kind)} "${name}" not found`, detailsOf(kind, name))
+
+/** A path that the API does not have. */
+export const noSuchResource = (): KubeRefusal =>
+  refusal(404, 'NotFound', 'the server could not find the requested resource', {})
+
+export const alreadyExists = (kind: Kind, name: string): KubeRefusal =>
+  refusal(409, 'AlreadyExists', `${resourceOf(kind)} "${name}" already exists`, detailsOf(kind, name))
+
+export const conflict = (kind: Kind, name: string, why: string): KubeRefusal =>
+  refusal(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${resourceOf(kind)} "${name}": ${why}`,
+    detailsOf(kind, name),
+  )
+
+/** apiserver registry/generic/registry/store.go, OptimisticLockErrorMsg. */
+export const CHANGED_MEANWHILE =
+  'the object has been modified; please apply your changes to the latest version and try again'
+
+export const badRequest = (message: string): KubeRefusal => refusal(400, 'BadRequest', message)
+
+/** apiserver storage/cacher/watch_cache.go. */
+export const expired = (wanted: number, oldest: number): KubeRefusal =>
+  refusal(410, 'Expired', `too old resource version: ${wanted} (${oldest})`)
+
+/** An error of a field, as apimachinery's pkg/util/validation/field/errors.go has it. */
+export interface FieldError {
+  field: string
+  reason: keyof typeof FIELD_REASONS
+  /** The refused value; absent for one that is missing or forbidden. */
+  value?: unknown
+  detail?: string
+}
+
+const FIELD_REASONS = {
+  FieldValueRequired: 'Required value',
+  FieldValueInvalid: 'Invalid value',
+  FieldValueForbidden: 'Forbidden',
+  FieldValueNotSupported: 'Unsupported value',
+  FieldValueTypeInvalid: 'Invalid value',
+  FieldValueTooLong: 'Too long',
+} as const
+
+const fieldSentence = ({ reason, value, detail }: FieldError): string => {
+  const shown = value === undefined || reason === 'FieldValueTooLong' ? '' : `: ${shortened(JSON.stringify(value))}`
+  return `${FIELD_REASONS[reason]}${shown}${detail === undefined || detail === '' ? '' : `: ${detail}`}`
+}
+
+const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}...` : text)
+
+/** @param errors at least one */
+export function invalid(kind: Kind, name: string, errors: readonly FieldError[]): KubeRefusal {
+  const sentences = errors.map((each) => `${each.field}: ${fieldSentence(each)}`)
+  const all = sentences.length === 1 ? sentences[0] : `[${sentences.join(', ')}]`
+  return refusal(422, 'Invalid', `${qualified(kind, KINDS[kind].group)} "${name}" is invalid: ${all}`, {
+    ...detailsOf(kind, name),
+    kind,
+    causes: errors.map((each) => ({ reason: each.reason, message: fieldSentence(each), field: each.field })),
+  })
+}

@@ -1,0 +1,90 @@
+import type { ListOptions } from './kube-client.js'
+import type { KubeObject } from './object.js'
+import { badRequest } from './refusals.js'
+
+export type Selects = (object: KubeObject) => boolean
+
+interface Requirement {
+  key: string
+  operator: 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt'
+  values: readonly string[]
+}
+
+/**
+ * The objects that a list or a watch is asked for.
+ *
+ * @throws KubeRefusal 400 for a selector that cannot be read
+ */
+export function selecting({ namespace, labelSelector, fieldSelector }: ListOptions): Selects {
+  const labels = labelSelector === undefined ? [] : requirementsOf(labelSelector)
+  const fields = fieldSelector === undefined ? [] : fieldsOf(fieldSelector)
+  return ({ metadata }) =>
+    (namespace === undefined || metadata.namespace === namespace) &&
+    labels.every((each) => isMet(each, metadata.labels ?? {})) &&
+    fields.every(({ field, value, isEqual }) => ((metadata[field] ?? '') === value) === isEqual)
+}
+
+function isMet({ key, operator, values }: Requirement, labels: Record<string, string>): boolean {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined
+  switch (operator) {
+    case 'in':
+      return value !== undefined && values.includes(value)
+    case 'notin':
+      return value === undefined || !values.includes(value)
+    case 'exists':
+      return value !== undefined
+    case '!':
+      return value === undefined
+    case 'gt':
+      return value !== undefined && Number(value) > Number(values[0])
+    case 'lt':
+      return value !== undefined && Number(value) < Number(values[0])
+  }
+}
+
+const listed = (values: string): string[] => values.split(',').map((each) => each.trim())
+
+const KEY = String.raw`[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?`
+const FORMS: readonly [RegExp, (key: string, values: string) => Requirement][] = [
+  [
+    new RegExp(`^(${KEY})\\s+in\\s*\\(([^()]*)\\)$`),
+    (key, values) => ({ key, operator: 'in', values: listed(values) }),
+  ],
+  [
+    new RegExp(`^(${KEY})\\s+notin\\s*\\(([^()]*)\\)$`),
+    (key, values) => ({ key, operator: 'notin', values: listed(values) }),
+  ],
+  [new RegExp(`^(${KEY})\\s*==?\\s*([^\\s=!<>()]*)$`), (key, value) => ({ key, operator: 'in', values: [value] })],
+  [new RegExp(`^(${KEY})\\s*!=\\s*([^\\s=!<>()]*)$`), (key, value) => ({ key, operator: 'notin', values: [value] })],
+  [new RegExp(`^(${KEY})\\s*>\\s*(-?\\d+)$`), (key, value) => ({ key, operator: 'gt', values: [value] })],
+  [new RegExp(`^(${KEY})\\s*<\\s*(-?\\d+)$`), (key, value) => ({ key, operator: 'lt', values: [value] })],
+  [new RegExp(`^(${KEY})$`), (key) => ({ key, operator: 'exists', values: [] })],
+  [new RegExp(`^!\\s*(${KEY})$`), (key) => ({ key, operator: '!', values: [] })],
+]
+
+function requirementsOf(text: string): Requirement[] {
+  if (text.trim() === '') return []
+  // A comma between parentheses is one of a list of values.
+  return text.split(/,(?![^(]*\))/).map((part) => {
+    const trimmed = part.trim()
+    for (const [form, made] of FORMS) {
+      const found = form.exec(trimmed)
+      if (found) return made(found[1]!, found[2] ?? '')
+    }
+    throw badRequest(`unable to parse requirement: ${JSON.stringify(trimmed)} is no selector`)
+  })
+}
+
+function fieldsOf(text: string): { field: 'name' | 'namespace'; value: string; isEqual: boolean }[] {
+  return text
+    .split(',')
+    .filter((part) => part !== '')
+    .map((part) => {
+      const found = /^([^=!]+)(!=|==?)(.*)$/.exec(part)
+      if (!found) throw badRequest(`invalid selector: '${part}'; can't understand '${part}'`)
+      const [, field, operator, value] = found
+      if (field !== 'metadata.name' && field !== 'metadata.namespace')
+        throw badRequest(`field label not supported: ${field}`)
+      return { field: field === 'metadata.name' ? 'name' : 'namespace', value: value!, isEqual: operator !== '!=' }
+    })
+}
