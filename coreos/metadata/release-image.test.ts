@@ -83,6 +83,8 @@ describe('row 13: sources of a boot image', () => {
     if (image.kind !== 'files') throw new Error('it has files')
     expect(Object.keys(image.files)).toEqual(files)
     for (const file of Object.values(image.files)) {
+      // The name of the file tells the platform: images of the others have the same formats.
+      expect(file.location).toContain(platform.startsWith('baremetal-') ? '-live' : `-${platform.split('-')[0]!}`)
       expect(file.location).toMatch(/^https:\/\/b\.example\.org\/rhel-10\.2\/builds\/10\.2\.20260715-0\/x86_64\/rhcos-/)
       expect(file.signature).toBeUndefined()
     }

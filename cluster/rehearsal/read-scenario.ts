@@ -1,0 +1,139 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import { LineCounter, parseDocument, type Document, type Node } from 'yaml'
+import { checkNesting, readNested, UserError } from '../../runtime/index.js'
+import { EXPECTATION_SCHEMAS, SCENARIO_SCHEMA, STEP_SCHEMAS } from './scenario-schema.js'
+import type { Scenario } from './scenario.js'
+
+/**
+ * Reads a scenario from YAML or JSON.
+ *
+ * @throws UserError `scenario-file` (usage) with file, line and column of the first thing that is wrong
+ */
+export function readScenario(file: string, text: string): Scenario {
+  const lines = new LineCounter()
+  const refusal = (message: string, place?: { line: number; col: number }) =>
+    new UserError('scenario-file', `${file}${place ? `:${place.line}:${place.col}` : ''}: ${message}`, {
+      kind: 'usage',
+      remedy: 'docs/rehearse.md has all keys of a scenario, and an example',
+    })
+  const document = readNested(text, file, (each) => parseDocument(each, { lineCounter: lines }))
+  const [error] = document.errors
+  if (error) throw refusal(`this is no YAML: ${error.message.split('\n')[0]!}`, lines.linePos(error.pos[0]))
+  const value = document.toJS({ maxAliasCount: 100 }) as unknown
+  checkNesting(value, file)
+  const found = firstProblem(value)
+  if (found) throw refusal(found.message, placeOf(document, found.path, lines))
+  return value as Scenario
+}
+
+interface Problem {
+  path: (string | number)[]
+  message: string
+}
+
+function firstProblem(value: unknown): Problem | undefined {
+  const ajv = new Ajv({ allErrors: true, strict: false, meta: false, validateSchema: false })
+  const against = (schema: object, part: unknown, at: (string | number)[]): Problem | undefined => {
+    const accepts = ajv.compile(schema)
+    return accepts(part) ? undefined : problemOf(accepts.errors!, at)
+  }
+  const found = against(SCENARIO_SCHEMA, value, [])
+  if (found) return found
+  const { releases, cluster, steps } = value as Scenario
+  const isRelease = (name: string): boolean => Object.hasOwn(releases, name)
+  if (!isRelease(cluster.release)) return missingRelease(cluster.release, ['cluster', 'release'], releases)
+  for (const [index, step] of steps.entries()) {
+    const problem = keyedProblem(step, ['steps', index], STEP_SCHEMAS, 'a step', against)
+    if (problem) return problem
+    if ('expect' in step) {
+      const wrong = keyedProblem(
+        step.expect,
+        ['steps', index, 'expect'],
+        EXPECTATION_SCHEMAS,
+        'an expectation',
+        against,
+      )
+      if (wrong) return wrong
+    }
+    for (const [path, name] of releasesIn(step))
+      if (!isRelease(name)) return missingRelease(name, ['steps', index, ...path], releases)
+  }
+  return undefined
+}
+
+function keyedProblem(
+  value: object,
+  path: (string | number)[],
+  schemas: Readonly<Record<string, object>>,
+  thing: string,
+  against: (schema: object, part: unknown, at: (string | number)[]) => Problem | undefined,
+): Problem | undefined {
+  const key = Object.keys(value).find((each) => Object.hasOwn(schemas, each))
+  if (key !== undefined) return against(schemas[key]!, value, path)
+  const names = Object.keys(schemas).join(', ')
+  return { path: [...path, Object.keys(value)[0]!], message: `${thing} is one of: ${names}` }
+}
+
+/** The releases that a step names, with where it does. */
+function releasesIn(step: Scenario['steps'][number]): [(string | number)[], string][] {
+  const named = (path: (string | number)[], name: string | undefined): [(string | number)[], string][] =>
+    name === undefined ? [] : [[path, name]]
+  if ('upgrade' in step) return named(['upgrade'], step.upgrade)
+  if ('connect' in step) return named(['supportedSince'], step.supportedSince)
+  if ('bootImage' in step) return named(['bootImage'], step.bootImage)
+  if ('bootstrap' in step) return named(['bootstrap'], step.bootstrap)
+  if (!('expect' in step)) return []
+  const { expect } = step
+  if ('deployImage' in expect) return named(['expect', 'deployImage'], expect.deployImage)
+  if ('runs' in expect) return named(['expect', 'runs'], expect.runs)
+  if ('installedFrom' in expect) return named(['expect', 'installedFrom'], expect.installedFrom)
+  if ('bootImageOf' in expect) return named(['expect', 'is'], expect.is)
+  if ('pulled' in expect) return named(['expect', 'of'], expect.of)
+  if ('agent' in expect) return named(['expect', 'agent'], expect.agent)
+  return []
+}
+
+const missingRelease = (name: string, path: (string | number)[], releases: Scenario['releases']): Problem => ({
+  path,
+  message: `there is no release ${name} among: ${Object.keys(releases).join(', ')}`,
+})
+
+/** The deepest error: the others follow from it. */
+function problemOf(errors: readonly ErrorObject[], at: (string | number)[]): Problem {
+  const depth = ({ instancePath }: ErrorObject) => instancePath.split('/').length
+  const error = errors.reduce((deepest, each) => (depth(each) > depth(deepest) ? each : deepest))
+  const own = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+  const path = [...at, ...own]
+  const where = path.length > 0 ? `${path.join('.')} ` : ''
+  const params = error.params as Record<string, unknown>
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return {
+        path: [...path, String(params['additionalProperty'])],
+        message: `${where}has no key ${String(params['additionalProperty'])}`,
+      }
+    case 'required':
+      return { path, message: `${where}lacks ${String(params['missingProperty'])}` }
+    case 'enum':
+      return { path, message: `${where}is one of: ${(params['allowedValues'] as unknown[]).join(', ')}` }
+    default:
+      return { path, message: `${where}${error.message ?? 'is wrong'}` }
+  }
+}
+
+function placeOf(
+  document: Document,
+  path: (string | number)[],
+  lines: LineCounter,
+): { line: number; col: number } | undefined {
+  for (let length = path.length; length >= 0; length--) {
+    const node = (length === 0 ? document.contents : document.getIn(path.slice(0, length), true)) as Node | null
+    const start = node?.range?.[0]
+    if (start !== undefined) return lines.linePos(start)
+  }
+  return undefined
+}

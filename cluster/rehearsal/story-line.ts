@@ -1,0 +1,102 @@
+/** A line of a rehearsal, as `--json` prints it. Times are those of the lab. */
+export type StoryLine = StoryBegin | StoryAct | StoryCheck | StoryEnd
+
+interface Line {
+  /** Name of the scenario. */
+  scenario: string
+  /** Short name of the one who acts: `cvo`, `cbo`, `icc`, `mco`, `mao`, `bmo`, `ironic`, `administrator`, `rehearsal`. */
+  actor: string
+}
+
+export interface StoryBegin extends Line {
+  event: 'begin'
+  title: string
+  document: string | null
+  without: readonly string[]
+}
+
+export interface StoryAct extends Line {
+  event: 'act'
+  /** RFC 3339. */
+  time: string
+  /** Seconds since the story began. */
+  elapsed: number
+  does: string
+  because?: string
+}
+
+export interface StoryCheck extends Line {
+  event: 'check'
+  time: string
+  elapsed: number
+  expects: string
+  holds: boolean
+  /** The finding in place of the expected one. */
+  found?: string
+}
+
+export interface StoryEnd extends Line {
+  event: 'end'
+  elapsed: number
+  holds: boolean
+  checks: number
+  /** A sentence for each expectation that failed, and what the lack of a behaviour means in life. */
+  failures: readonly string[]
+}
+
+const CLOCK_WIDTH = 8
+const ACTOR_WIDTH = 13
+
+/** The lines of a terminal for a line of a rehearsal, at most `columns` wide. */
+export function storyText(line: StoryLine, columns = 80): string {
+  switch (line.event) {
+    case 'begin': {
+      const of = line.document === null ? '' : ` (document ${line.document})`
+      const without = line.without.length > 0 ? `\nwithout ${line.without.join(', ')}` : ''
+      return `\n${line.scenario}: ${line.title}${of}${without}\n`
+    }
+    case 'act':
+      return [
+        ...spread(line, line.does, columns),
+        ...(line.because === undefined ? [] : spread(null, `because ${line.because}`, columns)),
+      ].join('')
+    case 'check':
+      return spread({ ...line, actor: line.holds ? 'holds' : 'FAILS' }, checkText(line), columns).join('')
+    case 'end':
+      return [
+        `${line.scenario} ${line.holds ? 'went as told' : 'went otherwise'}: ${line.checks} checks in ${clockText(line.elapsed)}\n`,
+        ...line.failures.flatMap((failure) => wrapped(failure, columns - 2).map((text) => `  ${text}\n`)),
+      ].join('')
+  }
+}
+
+const checkText = ({ expects, found }: StoryCheck): string => (found === undefined ? expects : `${expects}; ${found}`)
+
+/** Text in its column, behind the time and the actor of the first line. */
+function spread(first: { elapsed: number; actor: string } | null, text: string, columns: number): string[] {
+  const indent = CLOCK_WIDTH + 2 + ACTOR_WIDTH + 2
+  return wrapped(text, Math.max(30, columns - indent)).map((part, index) => {
+    const head =
+      first && index === 0
+        ? `${clockText(first.elapsed).padStart(CLOCK_WIDTH)}  ${first.actor.padEnd(ACTOR_WIDTH)}  `
+        : ' '.repeat(indent)
+    return `${head}${part}\n`
+  })
+}
+
+/** `1:02:03` */
+function clockText(elapsed: number): string {
+  const whole = Math.round(elapsed)
+  const two = (number: number) => `${number}`.padStart(2, '0')
+  return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`
+}
+
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
