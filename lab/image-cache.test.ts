@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 
 const asked = () => server.asked.filter((line) => !line.includes('.sig'))
-const cacheOn = (as: 'fetched' | 'zstd' = 'fetched'): ImageCacheRequest => ({
+const cacheOn = (as: 'fetched' | 'zstd' | 'raw' = 'fetched'): ImageCacheRequest => ({
   folder,
   as,
   limits: { silence: 300 },
@@ -40,7 +40,7 @@ const cacheOn = (as: 'fetched' | 'zstd' = 'fetched'): ImageCacheRequest => ({
 })
 
 /** Deploys nodes that install an image from the server at once. Returns their final states. */
-async function installed(count: number, args: InstallCoreosArgs, as?: 'fetched' | 'zstd' | null) {
+async function installed(count: number, args: InstallCoreosArgs, as?: 'fetched' | 'zstd' | 'raw' | null) {
   await using lab = await createStagedLab(as === null ? {} : { imageCache: cacheOn(as) })
   const step = installCoreos({ ignition, image_url: server.url('/coreos-metal.raw.xz'), ...args })
   const nodes = await Promise.all(Array.from({ length: count }, () => lab.enroll({ deploySteps: [step] })))
@@ -51,6 +51,7 @@ async function installed(count: number, args: InstallCoreosArgs, as?: 'fetched' 
 test.each([
   [8, 'fetched'],
   [3, 'zstd'],
+  [3, 'raw'],
 ] as const)('%i simulated installations fetch once (%s)', async (count, as) => {
   const ended = await installed(count, {}, as)
   expect(ended.map(({ provision_state }) => provision_state)).toEqual(Array(count).fill('active'))

@@ -25,7 +25,7 @@ export const ERRORS = catalogue({
     remedy: 'use ignition.config.merge, or leave --verify-boot out',
   },
   'image-transcoded': {
-    sentence: 'the cache has the image as zstd only',
+    sentence: 'the cache has the image in another form only',
     remedy: 'name another folder with --cache-dir, or use --no-cache',
   },
   'ironic-refused': {

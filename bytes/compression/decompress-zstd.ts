@@ -2,6 +2,7 @@ import { Decompress } from 'fzstd'
 import { LARGEST_ZSTD_WINDOW, LONGEST_ZSTD_HEADER, ZSTD_TOO_MUCH_MEMORY, zstdFrame } from './zstd-frame.js'
 import type { ByteReader } from '../byte-reader.js'
 import { DecodeError } from './decode-error.js'
+import { loadZstd } from './zstd-writer.js'
 
 const MAGIC = 0xfd2fb528
 /** Sixteen magic numbers announce a frame to skip (RFC 8878, 3.1.2). */
@@ -21,10 +22,59 @@ export function isZstdFrame(start: Uint8Array): boolean {
  * of output at most.
  */
 export async function* unzstd(input: ByteReader): AsyncGenerator<Uint8Array, void, undefined> {
-  for (let start = await input.peek(4); isZstdFrame(start); start = await input.peek(4))
-    if (start.readUInt32LE() === MAGIC) yield* frame(input)
-    else await skipFrame(input)
+  for (let start = await input.peek(4); isZstdFrame(start); start = await input.peek(4)) {
+    if (start.readUInt32LE() !== MAGIC) {
+      await skipFrame(input)
+      continue
+    }
+    const bytes = await small(input)
+    if (bytes) yield bytes
+    else yield* frame(input)
+  }
 }
+
+/** Contents of frames that are decompressed at once, by WebAssembly: a fifth of the time of the decoder in JavaScript. */
+const SMALL = { least: 256 * 1024, most: 8 * 1024 * 1024 }
+
+/**
+ * The contents of the next frame where it says that they are small. Undefined for a large or damaged one, which is left in
+ * the reader: the other decoder gives the bytes before the damage.
+ */
+async function small(input: ByteReader): Promise<Uint8Array | undefined> {
+  const header = zstdFrame(await input.peek(LONGEST_ZSTD_HEADER))
+  const size = header?.contentSize ?? 0
+  if (!header || size < SMALL.least || size > SMALL.most || header.window > LARGEST_ZSTD_WINDOW) return undefined
+  const parts: Buffer[] = [await input.exactly(header.headerLength)]
+  let last = false
+  for (let length = 0; !last && length <= size;) {
+    const block = await input.peek(3)
+    if (block.length < 3) break
+    const about = block.readUIntLE(0, 3)
+    last = (about & 1) === 1
+    const stored = storedLength(about)
+    const whole = 3 + stored + (last ? header.checksumLength : 0)
+    if ((await input.peek(whole)).length < whole) {
+      last = false
+      break
+    }
+    parts.push(await input.exactly(whole))
+    length += stored
+  }
+  const all = Buffer.concat(parts)
+  try {
+    if (last) {
+      const contents = (await loadZstd()).decompress(all)
+      if (contents.length === size) return contents
+    }
+  } catch {
+    // The other decoder finds the damage again.
+  }
+  input.unread(all)
+  return undefined
+}
+
+/** Bytes of a block by its header. A run-length block stores one byte; its size is how often that byte is repeated. */
+const storedLength = (header: number): number => (((header >> 1) & 3) === 1 ? 1 : header >> 3)
 
 async function* frame(input: ByteReader): AsyncGenerator<Uint8Array, void, undefined> {
   const output: Uint8Array[] = []
@@ -48,9 +98,7 @@ async function* frame(input: ByteReader): AsyncGenerator<Uint8Array, void, undef
   for (let last = false; !last;) {
     const block = (await need(input, 3)).readUIntLE(0, 3)
     last = (block & 1) === 1
-    // A run-length block stores one byte; its size is how often that byte is repeated.
-    const stored = ((block >> 1) & 3) === 1 ? 1 : block >> 3
-    const bytes = await take(input, 3 + stored + (last ? header.checksumLength : 0))
+    const bytes = await take(input, 3 + storedLength(block) + (last ? header.checksumLength : 0))
     for (const part of feed(bytes, last)) {
       length += part.length
       yield part

@@ -5,6 +5,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { errorChain, seededRandom, systemClock } from '../../runtime/index.js'
 import { counted, memoryStream } from '../byte-stream.js'
 import { decompress, sniff } from './decompress.js'
+import { zstdFrame } from './zstd-frame.js'
+import { loadZstd } from './zstd-writer.js'
 
 const plain = Buffer.concat([
   Buffer.alloc(300_000),
@@ -95,6 +97,48 @@ test.each([
   ['contents', '28b52ffde0000000000100000002001000'],
 ])('a zstd frame whose %s ask for a GiB is refused before it is given memory', async (_, hex) => {
   await expect(all(Buffer.from(hex, 'hex'))).rejects.toThrow('Frame requires too much memory for decoding')
+})
+
+describe('zstd frames that are decompressed at once', () => {
+  const frameOf = async (contents: Uint8Array) => Buffer.from((await loadZstd()).compress(contents))
+
+  test.each([1000, 7777, undefined])('come out as they went in, read %s bytes at a time', async (pieces) => {
+    const frame = await frameOf(plain)
+    expect(zstdFrame(frame)).toMatchObject({ contentSize: plain.length })
+    const three = Buffer.concat([frame, await frameOf(plain.subarray(0, 1000)), frame])
+    const contents = Buffer.concat([plain, plain.subarray(0, 1000), plain])
+    expect((await all(three, pieces)).equals(contents)).toBe(true)
+  })
+
+  test('give what is before the damage, or before their end', async () => {
+    const frame = await frameOf(plain)
+    // The third block is of a type that there is not.
+    const damaged = Buffer.from(frame)
+    let third = zstdFrame(frame)!.headerLength
+    for (let block = 0; block < 2; block++) {
+      const header = frame.readUIntLE(third, 3)
+      // A run of one byte, or so many bytes.
+      third += 3 + (((header >> 1) & 3) === 1 ? 1 : header >> 3)
+    }
+    damaged[third]! |= 6
+    for (const [bytes, sentence] of [
+      [damaged, 'Data corruption detected'],
+      [frame.subarray(0, -1), 'premature EOF reading zstd frame'],
+      [frame.subarray(0, frame.length >> 1), 'premature EOF reading zstd frame'],
+    ] as const) {
+      const parts: Uint8Array[] = [plain.subarray(0, 0)]
+      const work = (async () => {
+        for await (const part of decompress(memoryStream(Buffer.concat([frame, bytes])), clock)) parts.push(part)
+      })()
+      await expect(work).rejects.toThrow(sentence)
+      const came = Buffer.concat(parts)
+      expect(came.length).toBeGreaterThan(plain.length)
+      expect(came.length).toBeLessThan(2 * plain.length)
+      // As far as a decoder that goes block by block: those before the damage are right.
+      const right = Math.min(came.length, plain.length + 128 * 1024)
+      expect(came.subarray(0, right).equals(Buffer.concat([plain, plain]).subarray(0, right))).toBe(true)
+    }
+  })
 })
 
 test('a zstd block larger than its frame is damage, without an error of JavaScript as the cause', async () => {

@@ -68,7 +68,7 @@ const entryJson = ({ record, path, size, used }: ImageEntry): object => ({
 
 function textOf({ record, size, used }: ImageEntry): string {
   const { sha256, kind, transcoded, verified, sources } = record
-  const form = transcoded ? `${kind} as zst` : kind
+  const form = transcoded ? `${kind} as ${'as' in transcoded ? transcoded.as : 'zst'}` : kind
   const vouched = verified.signed ? `signed by ${verified.signed.by}` : verified.sha256 ? 'digest known' : 'unsigned'
   return `${sha256.slice(0, 16)}  ${form.padEnd(9)}  ${shownSize(size).padStart(9)}  used ${isoTime(used)}  ${vouched}  ${sources.join(' ')}`
 }

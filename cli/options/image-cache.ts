@@ -6,6 +6,9 @@ import type { Environment } from '../environment.js'
 import { parseSize, type Options } from './options.js'
 import type { IMAGE_CACHE_OPTIONS } from './option-lists.js'
 
+/** Formats that --cache-as takes. */
+const FORMS = ['fetched', 'zstd', 'raw'] as const
+
 type CacheOptions = Options<(typeof IMAGE_CACHE_OPTIONS)[number]>
 
 /**
@@ -26,7 +29,7 @@ export async function imagesOf(options: CacheOptions, { variables }: Environment
   const proxies = { http: variables['http_proxy'] || '', https: proxy('https_proxy'), no: proxy('no_proxy') }
   return {
     folder: none ? null : cacheFolder(options, variables),
-    ...{ proxies, as: as === 'zstd' ? 'zstd' : 'fetched' },
+    ...{ proxies, as: FORMS.find((form) => form === as) ?? 'fetched' },
     ...(size === undefined ? {} : { limit: parseSize(size) }),
     ...(ca === undefined ? {} : { ca: await textOf(ca, '--image-ca') }),
     ...(keys === undefined ? {} : { trusted: await Promise.all(keys.map((key) => textOf(key, '--image-key'))) }),

@@ -97,10 +97,12 @@ export function fileName(location: string): string {
 }
 
 async function copy({ path, record }: CachedImage, to: string, options: DownloadOptions): Promise<string> {
-  if (record.transcoded)
-    throw new UserError('image-transcoded', `the cache stores ${record.sources[0] ?? record.sha256} as zstd only`, {
+  if (record.transcoded) {
+    const form = 'as' in record.transcoded ? record.transcoded.as : 'zstd'
+    throw new UserError('image-transcoded', `the cache stores ${record.sources[0] ?? record.sha256} as ${form} only`, {
       remedy: 'name another folder with --cache-dir, or use --no-cache',
     })
+  }
   await held(options.clock, `copying ${path}`, () => copyFile(path, to, constants.COPYFILE_FICLONE))
   return (await digestOf(to, options.clock, options.signal)) ?? ''
 }

@@ -24,6 +24,20 @@ export interface ImageRecord {
   transcoded: Transcoded | null
 }
 
+/** Format of the file in the cache. */
+export const formOf = ({ kind, transcoded }: ImageRecord): ImageKind =>
+  transcoded === null ? kind : 'as' in transcoded ? transcoded.as : 'zst'
+
+/** Digest and size of the file in the cache. */
+export const fileOf = (record: ImageRecord): { sha256: string; size: number } =>
+  record.transcoded === null ? record : 'as' in record.transcoded ? record.transcoded.contents : record.transcoded
+
+/** Name of the file in the cache: `image.raw.xz`. */
+export function fileNameOf(record: ImageRecord): string {
+  const form = formOf(record)
+  return form === 'raw' ? 'image.raw' : `image.raw.${form}`
+}
+
 /** Image that a URL led to at its last fetch. */
 export interface UrlRecord extends Validators {
   sha256: string
@@ -74,8 +88,7 @@ export class CacheFolder {
 
   lockOf = (name: string): string => join(this.path, 'locks', name)
   partialOf = (key: string): string => join(this.path, 'partial', key)
-  bytesOf = ({ sha256, kind, transcoded }: ImageRecord): string =>
-    join(this.path, 'images', sha256, transcoded ? 'image.raw.zst' : nameOf(kind))
+  bytesOf = (record: ImageRecord): string => join(this.path, 'images', record.sha256, fileNameOf(record))
   /** Path where a new format of an image is written, before it takes its place. */
   newFormOf = ({ sha256 }: ImageRecord): string => join(this.path, 'images', sha256, 'new')
 
@@ -106,19 +119,22 @@ export class CacheFolder {
     })
   }
 
-  /** Moves a finished download to its place, under its digest. */
-  async add(key: string, record: ImageRecord): Promise<void> {
-    await this.#held('keeping an image', async () => {
+  /** Moves a finished download to its place, under its digest; false when the image is there already. */
+  add(key: string, record: ImageRecord): Promise<boolean> {
+    return this.#held('keeping an image', async () => {
+      let added = true
       const aside = `${this.partialOf(key)}.d`
       await rm(aside, { recursive: true, force: true })
       await mkdir(aside, { mode: 0o700 })
       await writeFile(join(aside, 'record.json'), JSON.stringify(record))
-      await rename(this.partialOf(key), join(aside, nameOf(record.kind)))
+      await rename(this.partialOf(key), join(aside, fileNameOf(record)))
       try {
         await rename(aside, join(this.path, 'images', record.sha256))
       } catch (error) {
-        // Meanwhile another URL led to the same image, or a process was killed while it deleted the image.
-        if (!(await this.image(record.sha256))) {
+        // Meanwhile another URL led to the same image, a process was killed while it deleted the image, or its file is gone.
+        const stored = await this.image(record.sha256)
+        added = !stored || !(await this.isThere(stored))
+        if (added) {
           if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
           await rm(join(this.path, 'images', record.sha256), { recursive: true, force: true })
           await rename(aside, join(this.path, 'images', record.sha256))
@@ -126,6 +142,7 @@ export class CacheFolder {
         await rm(aside, { recursive: true, force: true })
       }
       await rm(`${this.partialOf(key)}.json`, { force: true })
+      return added
     })
   }
 
@@ -159,6 +176,13 @@ export class CacheFolder {
       await rm(join(folder, 'record.json'), { force: true })
       await rm(folder, { recursive: true, force: true })
     })
+  }
+
+  /** Deletes the record of an image only: its file stays for those that read it, and the next user fetches it again. */
+  async forget(sha256: string): Promise<void> {
+    await this.#held('deleting the record of an image', () =>
+      rm(join(this.path, 'images', sha256, 'record.json'), { force: true }),
+    )
   }
 
   async used(sha256: string): Promise<void> {
@@ -196,8 +220,23 @@ export class CacheFolder {
 
   /** Whether the file exists with the size in its record. */
   async isThere(record: ImageRecord): Promise<boolean> {
+    return (await this.identity(record)) !== null
+  }
+
+  /** Differs after every change of an image's file; null unless it has the size in its record. */
+  async identity(record: ImageRecord): Promise<string | null> {
+    const path = this.bytesOf(record)
+    const about = await this.#held('looking at an image', () => stat(path).catch(absent))
+    if (about?.size !== fileOf(record).size) return null
+    return [path, about.dev, about.ino, about.mtimeMs, about.ctimeMs].join('\0')
+  }
+
+  /** Bytes that the file of an image takes on the disk. */
+  async storedSize(record: ImageRecord): Promise<number> {
+    const { size } = fileOf(record)
+    if (record.transcoded === null || formOf(record) !== 'raw') return size
     const about = await this.#held('looking at an image', () => stat(this.bytesOf(record)).catch(absent))
-    return about?.size === (record.transcoded ?? record).size
+    return Math.min(size, (about?.blocks ?? 0) * 512)
   }
 
   #held<T>(why: string, work: () => Promise<T>): Promise<T> {
@@ -223,8 +262,6 @@ export class CacheFolder {
     })
   }
 }
-
-const nameOf = (kind: ImageKind): string => (kind === 'raw' ? 'image.raw' : `image.raw.${kind}`)
 
 function absent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
@@ -262,7 +299,13 @@ function shapes(): Shapes {
         ...{ ...form, kind: { enum: ['raw', 'gz', 'xz', 'zst'] }, fetched: number },
         sources: { type: 'array', items: text },
         verified: object({ sha256: yes, whole: yes, signed: orNull(object({ by: text, fingerprint: text })) }),
-        transcoded: orNull(object({ ...form, contents: object(form) })),
+        transcoded: {
+          anyOf: [
+            object({ ...form, contents: object(form) }),
+            object({ as: { const: 'raw' }, blocks: digest, contents: object(form) }),
+            { type: 'null' },
+          ],
+        },
       }),
     ),
   }

@@ -21,7 +21,8 @@ import {
   type FileServer,
 } from '../../test/kit/images/image-files.js'
 import type { Asset } from '../../targets/asset.js'
-import { ImageCache, type ImageCacheOptions } from './image-cache.js'
+import type { ImageCacheOptions } from './cached-image.js'
+import { ImageCache } from './image-cache.js'
 import { tryLock } from '../../runtime/index.js'
 
 const MIB = 2 ** 20
@@ -254,6 +255,38 @@ describe('storage as zstd', () => {
     const { code } = await failure(all.get(asset('/c.raw.gz', { sha256: sha256(broken) }), { signal }))
     expect(code).toBe('image-damaged')
     expect(await all.list()).toEqual([])
+  })
+})
+
+describe('storage as raw', () => {
+  test('keeps the contents without their zeros, and records both digests', async () => {
+    const all = await cache({ as: 'raw' })
+    const got = await Promise.all([
+      all.get(asset('/c.raw.gz'), { signal }),
+      all.get(asset('/other.raw.gz'), { signal }),
+    ])
+    const [{ path, record }] = got
+    expect(path).toMatch(/image\.raw$/)
+    expect(record).toMatchObject({
+      ...{ sha256: sha256(GZ), size: GZ.length, kind: 'gz' },
+      transcoded: { as: 'raw', contents: { sha256: sha256(RAW), size: RAW.length } },
+    })
+    expect(await fileDigest(path)).toBe(sha256(RAW))
+    for (const image of got) await image[Symbol.asyncDispose]()
+    const [entry] = await all.list()
+    expect(entry!.size).toBeLessThan(RAW.length / 2)
+    expect((await readdir(join(folder, 'cache/images', sha256(GZ)))).sort()).toEqual(['image.raw', 'record.json'])
+  })
+
+  test('takes the place of another form, whose contents it has, and the other way round', async () => {
+    for (const as of ['zstd', 'raw', 'zstd', 'fetched', 'raw'] as const) {
+      await using image = await (await cache({ as })).get(asset('/c.raw.gz'), { signal })
+      const parts: Uint8Array[] = []
+      for await (const part of contentsOf(image.path, clock)) parts.push(part)
+      expect(sha256(Buffer.concat(parts))).toBe(sha256(RAW))
+      if (as !== 'fetched') expect(image.path).toMatch(as === 'raw' ? /image\.raw$/ : /image\.raw\.zst$/)
+    }
+    expect(images().filter((line) => !line.endsWith('if changed'))).toHaveLength(1)
   })
 })
 

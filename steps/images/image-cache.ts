@@ -1,57 +1,19 @@
 import { createReadStream } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { HttpClient, maskedUrl, type HttpClientOptions } from '../../bytes/index.js'
-import { isDiskFull, takeLock, tryLock, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { HttpClient, maskedUrl } from '../../bytes/index.js'
+import { isDiskFull, takeLock, tryLock, UserError } from '../../runtime/index.js'
 import type { Asset, StageOptions } from '../../targets/index.js'
-import { CacheFolder, type ImageRecord, type UrlRecord } from './cache-folder.js'
+import type { CachedImage, ImageCacheOptions, ImageEntry, Pruned } from './cached-image.js'
+import { CacheFolder, fileOf, formOf, type ImageRecord, type UrlRecord } from './cache-folder.js'
+import { DigestChecks, hasItsDigest } from './digest-checks.js'
 import { download, isKnownBy } from './download.js'
 import { fetchSignature } from './fetch-signature.js'
 import { Flights } from './flights.js'
-import { digestOfFile, kindOfFile, readThrough } from './image-file.js'
+import { kindOfFile, readThrough } from './image-file.js'
 import { refuseShort } from './image-kind.js'
 import { checkSignature, type Signed } from './signature.js'
-import { transcode } from './transcode.js'
+import { transcodeToRaw, transcodeToZstd } from './transcode.js'
 import { damaged, wrongDigest } from './verdicts.js'
-
-export interface ImageCacheOptions extends Omit<HttpClientOptions, 'clock'> {
-  folder: string
-  /** Decompresses an image file; throws for a file that coreos-installer would refuse. */
-  contents: (path: string) => AsyncIterable<Uint8Array>
-  /** Format of cached images: `fetched` (default) stores the fetched bytes, `zstd` recompresses xz and gzip. */
-  as?: 'fetched' | 'zstd'
-  /** Size in bytes beyond which the least recently used images are deleted; 20 GiB by default. */
-  limit?: number
-  /** Download attempts in a row without progress; 5 by default. */
-  attempts?: number
-  /** Armoured OpenPGP keys to trust besides those that coreos-installer trusts. */
-  trusted?: readonly string[]
-  clock: Clock
-  logger: Logger
-}
-
-/** A cached image; its file stays in place until this is disposed of. */
-export interface CachedImage extends AsyncDisposable {
-  readonly path: string
-  readonly record: ImageRecord
-}
-
-/** An image in a list. */
-export interface ImageEntry {
-  record: ImageRecord
-  path: string
-  /** Bytes on the disk. */
-  size: number
-  /** Seconds since 1970. */
-  used: number
-}
-
-export interface Pruned {
-  images: number
-  /** Bytes. */
-  freed: number
-  /** Images that stay because an installation reads them. */
-  inUse: number
-}
 
 export const DEFAULT_LIMIT = 20 * 2 ** 30
 
@@ -68,11 +30,13 @@ export class ImageCache {
   readonly #folder: CacheFolder
   readonly #http: HttpClient
   readonly #flights = new Flights<ImageRecord, [number, number | null]>()
+  readonly #checks: DigestChecks
 
   private constructor(options: ImageCacheOptions, folder: CacheFolder) {
     this.#options = options
     this.#folder = folder
     this.#http = new HttpClient(options)
+    this.#checks = new DigestChecks(folder, options.clock)
   }
 
   /** @throws UserError when the folder cannot be used */
@@ -100,21 +64,30 @@ export class ImageCache {
       const use = await takeLock(this.#imageLock(found), 'shared', { clock, signal: options.signal })
       // Before the lock another process may have replaced or deleted it.
       const record = await this.#folder.image(found)
-      if (record && (await this.#folder.isThere(record))) {
+      if (record && (await this.#checks.isIntact(record, options).catch((error: unknown) => rethrown(error, use)))) {
         await this.#folder.used(found)
         return { path: this.#folder.bytesOf(record), record, [Symbol.asyncDispose]: async () => use[Symbol.dispose]() }
       }
       use[Symbol.dispose]()
+      if (record) await this.#fetchAgain(record)
     }
+  }
+
+  /** Deletes a damaged image; while others use it only its record, so that its file stays until the next one is there. */
+  async #fetchAgain(record: ImageRecord): Promise<void> {
+    const { logger } = this.#options
+    logger('warn', `the cached image ${record.sources[0] ?? record.sha256} is damaged: it is fetched again`)
+    if (!(await this.#drop(record))) await this.#folder.forget(record.sha256)
   }
 
   /** All images, the least recently used first. */
   async list(): Promise<ImageEntry[]> {
     const images = await this.#folder.images()
-    return images.map(({ record, used }) => {
-      const { size } = record.transcoded ?? record
+    const entryOf = async ({ record, used }: { record: ImageRecord; used: number }) => {
+      const size = await this.#folder.storedSize(record)
       return { record, used, size, path: this.#folder.bytesOf(record) }
-    })
+    }
+    return Promise.all(images.map(entryOf))
   }
 
   /** Deletes abandoned downloads, and the least recently used images beyond `limit` bytes. */
@@ -137,14 +110,12 @@ export class ImageCache {
   async verify(onImage: (entry: ImageEntry, whole: boolean) => void, signal: AbortSignal): Promise<void> {
     for (const entry of await this.list()) {
       const { record, path } = entry
-      const whole = await digestOfFile(path, this.#options.clock, signal).then(
-        (digest) => digest === (record.transcoded ?? record).sha256,
-        (error: unknown) => {
-          signal.throwIfAborted()
-          if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-          throw error
-        },
-      )
+      const { clock } = this.#options
+      const whole = await hasItsDigest(path, record, { clock, signal }).catch((error: unknown) => {
+        signal.throwIfAborted()
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+        throw error
+      })
       if (!whole) await this.#drop(record)
       onImage(entry, whole)
     }
@@ -191,7 +162,8 @@ export class ImageCache {
       return await this.#ready(atHand!, signal)
     }
     const record = await this.#check(asset, key, got, signal)
-    await this.#folder.add(key, record)
+    // Its bytes were measured as they came.
+    if (await this.#folder.add(key, record)) await this.#checks.passed(record)
     const link: UrlRecord = { ...got.validators, sha256: got.sha256 }
     await this.#folder.keepUrl(key, link)
     logger('info', `fetched ${maskedUrl(url)}`, { size: got.size, digest: got.sha256, ...record.verified })
@@ -277,17 +249,20 @@ export class ImageCache {
 
   /** The image in the configured format; recompresses it if necessary. */
   async #ready(record: ImageRecord, signal: AbortSignal): Promise<ImageRecord> {
-    const { as = 'fetched', clock, logger, contents } = this.#options
-    if (as === 'fetched' || record.transcoded || record.kind === 'raw' || record.kind === 'zst') return record
+    const { clock, logger, contents } = this.#options
+    if (this.#isReady(record)) return record
     using _ = await this.#recordLock(record, signal)
     const now = (await this.#folder.image(record.sha256)) ?? record
-    if (now.transcoded) return now
+    if (this.#isReady(now)) return now
     using use = await takeLock(this.#imageLock(record.sha256), 'shared', { clock, signal })
+    // A damaged one is left to be fetched again.
+    if (!(await this.#checks.isIntact(now, { signal }))) return now
     const since = clock.elapsed()
     let made: ImageRecord
     try {
-      const form = await transcode(contents(this.#folder.bytesOf(record)), this.#folder.newFormOf(record), {
-        ...{ clock, signal },
+      const transcode = this.#options.as === 'raw' ? transcodeToRaw : transcodeToZstd
+      const form = await transcode({
+        ...{ contents: contents(this.#folder.bytesOf(now)), path: this.#folder.newFormOf(now), clock, signal },
       })
       made = await this.#folder.replace(now, form)
     } catch (error) {
@@ -297,13 +272,26 @@ export class ImageCache {
       await this.#drop(record)
       throw damaged(record.sources[0] ?? record.sha256, error)
     }
-    logger('info', `${record.sources[0] ?? record.sha256} is stored as zstd`, {
-      ...{ of: record.sha256, contents: made.transcoded?.contents.sha256, sha256: made.transcoded?.sha256 },
-      ...{ size: made.transcoded?.size, seconds: Math.round((clock.elapsed() - since) / 1000) },
+    logger('info', `${record.sources[0] ?? record.sha256} is stored as ${this.#options.as}`, {
+      ...{ of: record.sha256, contents: made.transcoded?.contents.sha256, sha256: fileOf(made).sha256 },
+      ...{ size: fileOf(made).size, seconds: Math.round((clock.elapsed() - since) / 1000) },
     })
     use[Symbol.dispose]()
     await this.#tidy(made)
     return made
+  }
+
+  /** Whether a cached image has the configured format. */
+  #isReady(record: ImageRecord): boolean {
+    const form = formOf(record)
+    switch (this.#options.as ?? 'fetched') {
+      case 'fetched':
+        return true
+      case 'zstd':
+        return form === 'zst' || record.kind === 'raw'
+      case 'raw':
+        return form === 'raw'
+    }
   }
 
   async #tidy(record: ImageRecord): Promise<void> {
@@ -345,4 +333,10 @@ export class ImageCache {
       })
     }
   }
+}
+
+/** Throws the error once the lock is released. */
+function rethrown(error: unknown, lock: Disposable): never {
+  lock[Symbol.dispose]()
+  throw error
 }

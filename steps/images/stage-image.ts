@@ -2,6 +2,7 @@ import { HttpClient, type HttpClientOptions } from '../../bytes/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 import { opening, type Scope } from '../../runtime/index.js'
 import type { Asset, StageAsset, StagedAsset, StageOptions } from '../../targets/index.js'
+import { fileNameOf, fileOf, formOf } from './cache-folder.js'
 import { openCheckedStream } from './checked-stream.js'
 import type { ImageCache } from './image-cache.js'
 import { openImageServer, type Served } from './image-server.js'
@@ -33,22 +34,23 @@ export function stageFromCache(cache: ImageCache, options: StagingOptions): Stag
   return (asset, { signal, onProgress }) =>
     opening(async (scope) => {
       const image = scope.use(await cache.get(asset, { signal, ...(onProgress ? { onProgress } : {}) }))
-      const { sha256, kind, verified, transcoded } = image.record
+      const { record } = image
+      const { sha256, kind, verified, transcoded } = record
       const about = {
         sha256,
         kind,
         verified,
-        ...(transcoded ? { as: 'zst', contents: transcoded.contents.sha256 } : {}),
+        ...(transcoded ? { as: formOf(record), contents: transcoded.contents.sha256 } : {}),
       }
       const { reach } = options
-      const name = transcoded ? 'image.raw.zst' : kind === 'raw' ? 'image.raw' : `image.raw.${kind}`
+      const name = fileNameOf(record)
       const path =
         reach.kind === 'files'
           ? reach.pathThere(image.path)
           : reach.put
             ? scope.use(await reach.put(image.path, name, { signal, ...(onProgress ? { onProgress } : {}) })).path
             : null
-      const file = { kind: 'file', path: image.path, digest: transcoded?.sha256 ?? sha256 } as const
+      const file = { kind: 'file', path: image.path, digest: fileOf(record).sha256 } as const
       const from = path === null ? await served(file, name, options, scope) : ({ kind: 'file', path } as const)
       return { from, about, failure: () => undefined, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() }
     })

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,22 +21,23 @@ export async function installation(): Promise<Measured[]> {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-bench-'))
   try {
     const { blocks, whole } = await makeImages(folder, seededRandom(1))
-    const cached = await cachedAsZstd(join(folder, 'cache'), blocks)
+    const zstd = await cached('zstd', join(folder, 'cache-zstd'), blocks)
+    const raw = await cached('raw', join(folder, 'cache-raw'), blocks)
     const ofBlocks = await onMachine(blocks)
     const ofWhole = await onMachine(whole)
     const oneThread = { name: 'xz | dd', value: await decompressed(blocks, '-dc') }
     const whileWhole = { name: 'xz | dd', value: await decompressed(whole, '-dc') }
     const threads = { name: 'xz -T0 | dd', value: await decompressed(blocks, '-T0', '-dc') }
-    const zstd = await onMachine(cached)
+    const ofZstd = await onMachine(zstd.path, zstd.check)
+    const ofRaw = await onMachine(raw.path, raw.check)
+    const fromXz = { peer: { name: 'from xz', value: ofBlocks }, reach: ofBlocks / 8, unit: 'ms', runs: RUNS } as const
     const each = { reach: 'peer', unit: 'ms', runs: RUNS } as const
     return [
       { what: 'install of a 112 MiB image of xz', ours: ofBlocks, peer: oneThread, ...each },
       { what: 'install of a 112 MiB image of xz in one block', ours: ofWhole, peer: whileWhole, ...each },
       { what: 'install of a 112 MiB image of xz in blocks', ours: ofBlocks, peer: threads, ...each },
-      {
-        what: 'install of a 112 MiB image from the cache (zstd)',
-        ...{ ours: zstd, peer: { name: 'from xz', value: ofBlocks }, reach: ofBlocks / 8, unit: 'ms', runs: RUNS },
-      },
+      { what: 'install of a 112 MiB image from the cache (zstd)', ours: ofZstd, ...fromXz },
+      { what: 'install of a 112 MiB image from the cache (raw)', ours: ofRaw, ...fromXz },
     ]
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -52,13 +54,22 @@ const decompressed = (image: string, ...argv: string[]): Promise<number> =>
     return timed(() => run('sh', ['-c', script, 'sh', image, out, ...argv]))
   })
 
-/** Fills a cache as a first installation does, and returns the path of the image in it. */
-async function cachedAsZstd(folder: string, image: string): Promise<string> {
-  await using server = await fileServer({ '/image.raw.xz': await readFile(image) })
-  const cache = await openImageCache({ folder, as: 'zstd' }, { clock, logger: silent })
-  const asset = { url: server.url('/image.raw.xz'), sha256: null, signature: 'where present' } as const
-  const { path } = await cache.get(asset, { signal: new AbortController().signal })
-  return path
+/** Fills a cache as a first installation does. `check` is what a later process does before it installs from `path`. */
+async function cached(
+  as: 'zstd' | 'raw',
+  folder: string,
+  image: string,
+): Promise<{ path: string; check: () => Promise<void> }> {
+  const bytes = await readFile(image)
+  await using server = await fileServer({ '/image.raw.xz': bytes })
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const asset = { url: server.url('/image.raw.xz'), sha256, signature: 'where present' } as const
+  const get = async () => {
+    const cache = await openImageCache({ folder, as }, { clock, logger: silent })
+    await using found = await cache.get(asset, { signal: new AbortController().signal })
+    return found.path
+  }
+  return { path: await get(), check: async () => void (await get()) }
 }
 
 /** The rehearsal image with more behind it that compresses to about a third, as an operating system does. */
@@ -86,12 +97,13 @@ async function makeImages(folder: string, random: Random): Promise<{ blocks: str
   return { blocks, whole }
 }
 
-/** Milliseconds of an installation of the image in the machine's ramdisk. */
-async function onMachine(image: string): Promise<number> {
+/** Milliseconds of an installation of the image in the machine's ramdisk, and of what is done before it. */
+async function onMachine(image: string, before: () => Promise<void> = async () => {}): Promise<number> {
   await using scope = new Scope()
   const machine = await machineInRamdisk(scope, { ...defaultMachineSpec(1), liveImage: image })
   return await median(RUNS, () =>
     timed(async () => {
+      await before()
       const argv = ['coreos-installer', 'install', '/dev/sda', '--offline'] as const
       const { exit, stderr } = await finish(machine.executor, [...argv], { effect: 'writes' })
       if (exit.kind !== 'exited' || exit.code !== 0) throw new Error(`coreos-installer failed: ${stderr}`)

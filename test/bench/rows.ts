@@ -39,6 +39,7 @@ export const ROWS = {
     'install of a 112 MiB image of xz in one block',
     'install of a 112 MiB image of xz in blocks',
     'install of a 112 MiB image from the cache (zstd)',
+    'install of a 112 MiB image from the cache (raw)',
   ],
   'local-target': [
     'local target, whole deployment',

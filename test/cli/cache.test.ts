@@ -53,6 +53,16 @@ test('a step’s image is kept as zstd below the user’s cache folder, listed, 
   expect((await ran('cache', 'prune', '--all')).stdout).toMatch(/^1 image deleted, \S+ KiB freed\n$/)
 })
 
+test('a step’s image is kept decompressed with --cache-as raw', async () => {
+  for (let time = 0; time < 2; time++) {
+    const installed = await install('--cache-as', 'raw')
+    expect(installed).toMatchObject({ code: 0, stderr: '' })
+    expect(installed.stdout).toMatch(/Copying image from \S+\/image\.raw\n/)
+  }
+  expect((await ran('cache', 'list')).stdout).toMatch(/ {2}xz as raw /)
+  expect(await ran('cache', 'verify')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^good /) })
+})
+
 test('a lab that is served keeps the images of its machines, fetched once', async () => {
   const up = command(['up', '--port', '0', '--cache-as', 'zstd'], { variables: { HOME: home } })
   const [, url] = await up.printed(/ready at (\S+)/)

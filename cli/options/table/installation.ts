@@ -15,9 +15,11 @@ export const INSTALLATION_SHAPES = {
     schema: TEXT,
   },
   'cache-as': {
-    value: 'fetched|zstd',
-    description: 'cache images as fetched, or recompress xz and gzip to zstd, which installs faster (default: fetched)',
-    schema: { type: 'string', enum: ['fetched', 'zstd'] },
+    value: 'fetched|zstd|raw',
+    description:
+      'cache images as fetched, recompressed to zstd, which installs faster, or decompressed, which installs fastest ' +
+      'and takes most room (default: fetched)',
+    schema: { type: 'string', enum: ['fetched', 'zstd', 'raw'] },
   },
   'cache-size': {
     value: 'SIZE',

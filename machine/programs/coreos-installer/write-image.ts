@@ -152,15 +152,24 @@ async function writeDecoded(process: InstallerProcess, device: BlockDevice, deco
   await clearTable(device, saved, random)
   await during('decoding and writing image', async () => {
     let offset = MIB
-    // One buffer for all pieces: a new one for each would be garbage as large as the image.
-    const buffer = Buffer.allocUnsafe(WRITE)
+    // Two buffers for all pieces, one filled while the other is written: new ones would be garbage as large as the image.
+    let [buffer, other] = [Buffer.allocUnsafe(WRITE), Buffer.allocUnsafe(WRITE)]
     let filled = 0
+    let written = Promise.resolve()
+    const write = async (at: number, bytes: Uint8Array) => {
+      await device.write(at, bytes)
+      await pacer.written(at + bytes.length)
+    }
     const flush = async () => {
-      const bytes = buffer.subarray(0, filled)
+      await written
+      written = write(offset, buffer.subarray(0, filled))
+      // Awaited before the next one.
+      written.catch(() => {})
+      offset += filled
       filled = 0
-      await device.write(offset, bytes)
-      offset += bytes.length
-      await pacer.written(offset)
+      ;[buffer, other] = [other, buffer]
+      // The progress of a disk with a speed would show that bytes were read ahead.
+      if (pacer.rate > 0) await written
     }
     const put = async (bytes: Uint8Array) => {
       for (let at = 0; at < bytes.length;) {
@@ -177,6 +186,7 @@ async function writeDecoded(process: InstallerProcess, device: BlockDevice, deco
     } finally {
       // Write all bytes of a broken image before the damage.
       if (filled > 0 && !signal.aborted) await flush()
+      await written
     }
   })
   await saved.writeFirstMib(firstMib, (line) => process.stderr(`${line}\n`))
