@@ -20,4 +20,12 @@ export const ERRORS = catalogue({
     sentence: 'no actor has a behaviour of this name',
     remedy: 'name one of the list',
   },
+  'scenario-file': {
+    sentence: 'the scenario file cannot be used',
+    remedy: 'docs/rehearse.md has all keys of a scenario, and an example',
+  },
+  'scenario-unknown': {
+    sentence: 'there is no scenario and no file of this name',
+    remedy: 'ironstage rehearse upgrade --list shows the scenarios',
+  },
 })

@@ -15,7 +15,7 @@ export interface Scenario {
 export interface ScenarioRelease {
   /** `4.14.0` */
   version: string
-  /** Version of the live images and of the node image: `414.92.202310170514-0`. */
+  /** Version of the live images and of the node image: `414.92.202310170514-0`. Default: that of {@link iso}. */
   coreos: string
   /** Version of the disk images, where they are of a base without the cluster's programs: `9.2.20220510.1`. */
   base?: string
@@ -31,6 +31,11 @@ export interface ScenarioRelease {
   installerStream?: string
   /** An image of the payload that does not match its digest. */
   damaged?: 'node-image' | 'payload'
+  /** Files in place of made ones: stream metadata, a live ISO, a metal image; a release image as `oci:DIR` or in a registry. */
+  stream?: string
+  iso?: string
+  metal?: string
+  payload?: string
 }
 
 export interface ScenarioCluster {

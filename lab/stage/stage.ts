@@ -75,7 +75,7 @@ export interface Stage extends AsyncDisposable {
   readonly images: LiveImages['service'] | null
   /** Specification of one of this stage's machines. */
   spec(n: WantedMachine): MachineSpec
-  /** Registers a machine as a node in `enroll` with its ports, unless it has a node. Rereservations the node's uuid. */
+  /** Registers a machine as a node in `enroll` with its ports, unless it has a node. Returns the node's uuid. */
   enroll(spec: MachineSpec, fields?: Record<string, unknown>): Promise<string>
 }
 
