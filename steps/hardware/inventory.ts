@@ -24,18 +24,27 @@ export async function collectInventory(
   { skipBmc = false, devices }: CollectOptions = {},
 ): Promise<Inventory> {
   const { executor } = target
-  const hardware = await readHardwareTree(executor)
-  const bmc = skipBmc ? null : await findBmc(executor)
+  // The programs do not depend on each other: on a real target each takes a tenth of a second.
+  const [hardware, bmc, interfaces, cpu, disks, total, mode, bootif, hostname] = await Promise.all([
+    readHardwareTree(executor),
+    skipBmc ? null : findBmc(executor),
+    listInterfaces(executor),
+    readCpu(executor),
+    devices ?? listBlockDevices(target),
+    totalMemory(executor),
+    bootMode(executor),
+    pxeInterface(executor),
+    sysText(executor, '/proc/sys/kernel/hostname'),
+  ])
   return {
-    interfaces: await listInterfaces(executor),
-    cpu: await readCpu(executor),
-    disks: (devices ?? (await listBlockDevices(target))).map(inventoryDisk),
-    memory: { total: await totalMemory(executor), physical_mb: hardware.memoryMib },
+    ...{ interfaces, cpu },
+    disks: disks.map(inventoryDisk),
+    memory: { total, physical_mb: hardware.memoryMib },
     bmc_address: bmc?.ipv4 ?? null,
     bmc_v6address: bmc?.ipv6 ?? null,
     system_vendor: hardware.vendor,
-    boot: { current_boot_mode: await bootMode(executor), pxe_interface: await pxeInterface(executor) },
-    hostname: (await sysText(executor, '/proc/sys/kernel/hostname')) ?? '',
+    boot: { current_boot_mode: mode, pxe_interface: bootif },
+    hostname: hostname ?? '',
     ...(bmc?.mac && { bmc_mac: bmc.mac }),
   }
 }

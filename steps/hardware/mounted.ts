@@ -18,9 +18,11 @@ export async function withMounted<T>(
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   const folder = folderOf(partition)
-  await runCommand(target.executor, ['mkdir', '-p', folder], { effect: 'reads' })
-  // A killed agent may have left it mounted; usually there is nothing to unmount.
-  await finish(target.executor, ['umount', folder], { effect: 'reads' })
+  await Promise.all([
+    runCommand(target.executor, ['mkdir', '-p', folder], { effect: 'reads' }),
+    // A killed agent may have left it mounted; usually there is nothing to unmount.
+    finish(target.executor, ['umount', folder], { effect: 'reads' }),
+  ])
   return mounted(target, partition, folder, 'ro', logger, work)
 }
 

@@ -24,24 +24,30 @@ export async function readBack(
   if (boot.length !== 1)
     return [`${device} has ${boot.length === 0 ? 'no file system' : `${boot.length} file systems`} labelled boot`]
   return during(`reading ${boot[0]!.name} back`, () =>
-    withMounted(target, boot[0]!.name, logger, async (folder) => [
-      ...(await configDifferences(target, folder, config)),
-      ...kernelArgumentDifferences(await kernelArguments(target, folder), input),
-    ]),
+    withMounted(target, boot[0]!.name, logger, async (folder) => {
+      const differences = configDifferences(target, folder, config)
+      const options = kernelArguments(target, folder)
+      // Both have ended before it is unmounted, also where one has failed.
+      await Promise.allSettled([differences, options])
+      return [...(await differences), ...kernelArgumentDifferences(await options, input)]
+    }),
   )
 }
 
 async function configDifferences(target: Target, folder: string, expected: ExpectedConfig): Promise<string[]> {
   const file = `${folder}/ignition/config.ign`
-  const { stdout, exit } = await finish(target.executor, ['sha256sum', file], { effect: 'reads' })
+  const [{ stdout, exit }, state] = await Promise.all([
+    finish(target.executor, ['sha256sum', file], { effect: 'reads' }),
+    expected === null ? null : finish(target.executor, ['stat', '-c', '%a', file], { effect: 'reads' }),
+  ])
   const digest = exit.kind === 'exited' && exit.code === 0 ? stdout.split(/\s/)[0]! : null
   if (digest !== expected) {
     if (expected === null) return ['there is an Ignition config although none was given']
     if (digest === null) return ['there is no Ignition config on the boot file system']
     return [`the Ignition config on the disk has the digest ${digest} instead of ${expected}`]
   }
-  if (digest === null) return []
-  const mode = (await runCommand(target.executor, ['stat', '-c', '%a', file], { effect: 'reads' })).stdout.trim()
+  if (state === null) return []
+  const mode = state.stdout.trim()
   return mode === '600' ? [] : [`the Ignition config on the disk has mode ${mode} instead of 600`]
 }
 
