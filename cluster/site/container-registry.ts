@@ -1,6 +1,6 @@
 import { PullFailure } from '../../machine/index.js'
 import type { SiteNetwork } from './network.js'
-import type { ContainerImage, ContainerPuller } from './releases.js'
+import { payloadDigest, type ContainerImage, type ContainerPuller } from './releases.js'
 
 /** Repositories that are pulled from elsewhere, as an ImageContentSourcePolicy lists them. */
 export interface RepositoryMirrors {
@@ -57,8 +57,13 @@ export class SiteRegistry implements ContainerPuller {
   async pull(pullspec: string, signal: AbortSignal): Promise<ContainerImage> {
     signal.throwIfAborted()
     const place = this.locate(pullspec)
+    const image = this.#images.get(place)!
+    const found = image.payload && payloadDigest(image.payload)
+    const digest = pullspec.split('@')[1]
+    if (found !== undefined && found !== digest)
+      throw new PullFailure(`manifest digest ${found} does not match expected ${digest ?? 'one'}`)
     this.#pulled.push(place)
-    return this.#images.get(place)!
+    return image
   }
 
   #mirrorsOf(pullspec: string): string[] {

@@ -2,7 +2,7 @@ import { catalogue } from '../../../runtime/index.js'
 
 declare module '../../../runtime/error.js' {
   interface ErrorCatalogues {
-    cluster: typeof ERRORS
+    clusterKit: typeof ERRORS
   }
 }
 

@@ -1,0 +1,55 @@
+import {
+  Behaviours,
+  openKube,
+  type ActorParts,
+  type Behaviour,
+  type Kind,
+  type Kinds,
+  type Notice,
+} from '../../cluster/index.js'
+import { seededRandom, silent, VirtualClock } from '../../runtime/index.js'
+
+/** A Kubernetes API on a virtual clock, with what actors need around it. */
+export function clusterScene({
+  all = [],
+  without = [],
+}: { all?: readonly Behaviour[]; without?: readonly string[] } = {}) {
+  const clock = new VirtualClock()
+  const random = seededRandom(7)
+  const { client: kube } = openKube({ clock, random })
+  const notices: Notice[] = []
+  const parts: ActorParts = {
+    ...{ kube, clock, random, logger: silent },
+    behaviours: new Behaviours(all, without),
+    announce: (notice) => void notices.push(notice),
+  }
+  /** Waits in lab time until an object is as it should be. */
+  const until = async <K extends Kind>(
+    kind: K,
+    name: string,
+    holds: (object: Kinds[K]) => boolean,
+    namespace?: string,
+  ): Promise<Kinds[K]> => {
+    const ending = new AbortController()
+    const at = { fieldSelector: `metadata.name=${name}`, ...(namespace === undefined ? {} : { namespace }) }
+    const seen = (async () => {
+      for await (const { type, object } of kube.watch(kind, { ...at, signal: ending.signal }))
+        if (type !== 'DELETED' && holds(object)) return object
+      throw new Error('the watch has ended')
+    })()
+    try {
+      return await clock.until(seen)
+    } finally {
+      ending.abort()
+    }
+  }
+  return {
+    clock,
+    random,
+    kube,
+    parts,
+    notices,
+    until,
+    said: () => notices.map(({ does, because }) => (because === undefined ? does : `${does}: ${because}`)),
+  }
+}
