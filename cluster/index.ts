@@ -1,6 +1,6 @@
 /** The operators around Ironic, and the Kubernetes API that they share. */
 export { type ActorDefinition, type ActorParts, runActor, type Notice } from './actors/actor.js'
-export { allBehaviours } from './actors/all-behaviours.js'
+export { ALL_BEHAVIOURS } from './actors/all-behaviours.js'
 export { type Behaviour, Behaviours } from './actors/behaviours.js'
 export { runClusterBaremetalOperator } from './actors/cluster-baremetal-operator.js'
 export { runClusterVersionOperator } from './actors/cluster-version-operator/cluster-version-operator.js'

@@ -4,7 +4,7 @@ import * as version from './cluster-version-operator/behaviours.js'
 import * as images from './image-customization-controller/image-customization-controller.js'
 
 /** The behaviours of all actors, in the order of their names. */
-export const allBehaviours: readonly Behaviour[] = [
+export const ALL_BEHAVIOURS: readonly Behaviour[] = [
   ...Object.values(version),
   ...[baremetal.COPIES_THE_ISO, baremetal.IMAGE_SERVICE_FIRST, baremetal.RESTARTS_IRONIC, baremetal.WAITS_FOR_ROLLOUT],
   ...[images.EMBEDS_THE_AGENT, images.ONE_IMAGE_A_HOST, images.REMAKES_IMAGES],
