@@ -58,11 +58,11 @@ export function runActor(
     } else if (!signal.aborted) {
       const state = { wake: new AbortController(), isDue: true, running: Promise.resolve() }
       keys.set(key, state)
-      state.running = loop(at, state).finally(() => keys.delete(key))
+      state.running = loop(at, state, key)
     }
   }
 
-  const loop = async (at: ObjectName, state: { wake: AbortController; isDue: boolean }): Promise<void> => {
+  const loop = async (at: ObjectName, state: { wake: AbortController; isDue: boolean }, key: string): Promise<void> => {
     for (let failures = 0; !signal.aborted;) {
       state.isDue = false
       state.wake = new AbortController()
@@ -76,7 +76,8 @@ export function runActor(
         next = { again: Math.min(FIRST_PAUSE * 2 ** failures++, LONGEST_PAUSE) }
       }
       if (state.isDue) continue
-      if (!next) return
+      // At once: a change that comes after the look at it begins a loop of its own.
+      if (!next) return void keys.delete(key)
       await clock.sleep(next.again, { signal: AbortSignal.any([signal, state.wake.signal]) }).catch(() => {})
     }
   }

@@ -1,4 +1,5 @@
 import { copyIso } from '../../coreos/index.js'
+import { held } from '../../runtime/index.js'
 import { PullFailure } from '../../machine/index.js'
 import type { ActorParts } from '../actors/actor.js'
 import { CONTAINERS } from '../actors/cluster-baremetal-operator.js'
@@ -23,7 +24,8 @@ export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Opt
     init: {
       [CONTAINERS.machineOs]: async ({ image, contents }) => {
         if (contents.folder === undefined) throw new PullFailure(`${image} contains no live images`)
-        await copyIso({ source: contents.folder, destination: site.shared, clock: site.clock })
+        const copying = { source: contents.folder, destination: site.shared, clock: site.clock }
+        await held(site.clock, 'copying the live images', () => copyIso(copying))
       },
     },
     main: {

@@ -1,5 +1,5 @@
 import { agentConfig, findLiveImages, openImageService } from '../../../coreos/index.js'
-import { errorChain, urlSafeToken, UserError } from '../../../runtime/index.js'
+import { errorChain, held, urlSafeToken, UserError } from '../../../runtime/index.js'
 import type { Behaviour } from '../behaviours.js'
 import { runActor, type ActorParts, type Next } from '../actor.js'
 import { isTrue } from '../../kube/conditions.js'
@@ -62,13 +62,15 @@ export async function runImageCustomizationController(
 ): Promise<ImageCustomizationController> {
   const { kube, clock, random, logger, behaviours, announce } = parts
   const configs = new Map<string, string>()
-  const service = await openImageService({
-    files: await liveImages(parts),
-    config: configFor(parts, {}),
-    configOf: (key) => configs.get(key),
-    secret: urlSafeToken(random),
-    ...{ host: '127.0.0.1', port: parts.port, clock, random, logger },
-  })
+  const service = await held(clock, 'opening the image service', async () =>
+    openImageService({
+      files: await liveImages(parts),
+      config: configFor(parts, {}),
+      configOf: (key) => configs.get(key),
+      secret: urlSafeToken(random),
+      ...{ host: '127.0.0.1', port: parts.port, clock, random, logger },
+    }),
+  )
 
   const reconcile = async (image: PreprovisioningImage): Promise<Next> => {
     const status = image.status ?? {}
