@@ -52,8 +52,8 @@ describe('a release with another deploy image', () => {
     expect(await stage.client.nodes()).toEqual([])
     expect(await imageOf(cluster)).not.toBe(before)
     await expect(cluster.isoVersion(before)).rejects.toThrow('404')
-    const told = /^(stops|starts|makes|reports|completes)/
-    expect(cluster.said().filter((line) => told.test(line))).toEqual([
+    const kinds = /^(stops|starts|makes|reports|completes)/
+    expect(cluster.said().filter((line) => kinds.test(line))).toEqual([
       'stops cluster-baremetal-operator',
       'starts cluster-baremetal-operator',
       'stops metal3-image-customization',
