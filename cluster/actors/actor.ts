@@ -1,6 +1,16 @@
-import { errorChain, minutes, seconds, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import {
+  errorChain,
+  minutes,
+  onAbort,
+  seconds,
+  sharedAbort,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../../runtime/index.js'
 import type { KubeClient, ObjectName } from '../kube/kube-client.js'
 import type { Kind } from '../kube/kinds.js'
+import type { KubeObject } from '../kube/object.js'
 import type { Behaviours } from './behaviours.js'
 
 /** An act of an actor, or its wait for something: a line of a rehearsal. */
@@ -36,69 +46,126 @@ export interface ActorDefinition {
 }
 
 const [FIRST_PAUSE, LONGEST_PAUSE] = [seconds(1), minutes(5)]
+/** How many rounds a key may have at one instant. */
+const MOST_AT_ONCE = 100
+const pauseAfter = (failures: number): number => Math.min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE)
+
+interface KeyState {
+  /** Ends the pause before the next round. */
+  wake: () => void
+  /** Whether something has changed since the round began. */
+  isDue: boolean
+  running: Promise<void>
+}
 
 /**
  * Runs a reconcile loop on the lab's clock, as controller-runtime does: a key is never reconciled twice at the same time,
- * changes while it is are one more round, and failures are tried again with growing pauses.
+ * changes while it is are one more round, and failures are tried again with growing pauses. A watch that breaks begins
+ * again with what is there by then.
  */
 export function runActor(
   { name, watches, reconcile }: ActorDefinition,
   { kube, clock, logger }: ActorParts,
 ): AsyncDisposable {
-  const ending = new AbortController()
+  const ending = sharedAbort()
   const { signal } = ending
-  const keys = new Map<string, { wake: AbortController; isDue: boolean; running: Promise<void> }>()
+  const keys = new Map<string, KeyState>()
+
+  /** Rounds of each key at the present instant. */
+  const hurry = { instant: 0, rounds: new Map<string, number>() }
+  const isHurried = (key: string): boolean => {
+    if (hurry.instant !== clock.now()) hurry.rounds.clear()
+    hurry.instant = clock.now()
+    const rounds = (hurry.rounds.get(key) ?? 0) + 1
+    hurry.rounds.set(key, rounds)
+    return rounds > MOST_AT_ONCE
+  }
 
   const enqueue = (at: ObjectName): void => {
-    const key = `${at.namespace ?? ''}/${at.name}`
+    const key = keyOf(at)
     const known = keys.get(key)
     if (known) {
       known.isDue = true
-      known.wake.abort()
+      known.wake()
     } else if (!signal.aborted) {
-      const state = { wake: new AbortController(), isDue: true, running: Promise.resolve() }
+      const state: KeyState = { wake: () => {}, isDue: true, running: Promise.resolve() }
       keys.set(key, state)
-      state.running = loop(at, state, key)
+      state.running = rounds(at, key, state)
     }
   }
 
-  const loop = async (at: ObjectName, state: { wake: AbortController; isDue: boolean }, key: string): Promise<void> => {
+  const rounds = async (at: ObjectName, key: string, state: KeyState): Promise<void> => {
     for (let failures = 0; !signal.aborted;) {
       state.isDue = false
-      state.wake = new AbortController()
       let next: Next
       try {
         next = await reconcile(at, signal)
         failures = 0
       } catch (error) {
-        if (signal.aborted) return
+        if (signal.aborted) break
+        failures++
         logger('debug', `${name}, ${at.name}: ${errorChain(error).join(': ')}`)
-        next = { again: Math.min(FIRST_PAUSE * 2 ** failures++, LONGEST_PAUSE) }
+        next = { again: pauseAfter(failures) }
       }
+      // Rounds that are caused by the writes of the one before would leave a virtual clock no time to pass.
+      if (failures > 1 || isHurried(key)) await clock.sleep(FIRST_PAUSE, { signal }).catch(() => {})
       if (state.isDue) continue
-      // At once: a change that comes after the look at it begins a loop of its own.
-      if (!next) return void keys.delete(key)
-      await clock.sleep(next.again, { signal: AbortSignal.any([signal, state.wake.signal]) }).catch(() => {})
+      // Nothing may be awaited between this and the key's end, or a change in between would be lost.
+      if (!next) break
+      await pause(state, next.again - (failures > 1 ? FIRST_PAUSE : 0))
+    }
+    keys.delete(key)
+  }
+
+  const pause = async (state: KeyState, ms: number): Promise<void> => {
+    const ended = new AbortController()
+    state.wake = () => ended.abort()
+    using _ = onAbort(signal, state.wake)
+    await clock.sleep(ms, { signal: ended.signal }).catch(() => {})
+  }
+
+  const follow = async ({ kind, keysOf = (at) => [at] }: ActorDefinition['watches'][number]): Promise<void> => {
+    const known = new Map<string, ObjectName>()
+    const changed = async (at: ObjectName): Promise<void> => {
+      for (const each of await keysOf(at)) enqueue(each)
+    }
+    for (let failures = 0; !signal.aborted;) {
+      try {
+        const { items, resourceVersion } = await kube.list(kind)
+        const present = new Map(items.map((item) => [keyOf(nameOf(item)), nameOf(item)]))
+        for (const [key, at] of known) if (!present.has(key)) await changed(at)
+        for (const [key, at] of present) {
+          known.set(key, at)
+          await changed(at)
+        }
+        for (const key of [...known.keys()]) if (!present.has(key)) known.delete(key)
+        failures = 0
+        for await (const { type, object } of kube.watch(kind, { resourceVersion, signal })) {
+          const at = nameOf(object)
+          // It is known until its deletion has been passed on.
+          if (type !== 'DELETED') known.set(keyOf(at), at)
+          await changed(at)
+          if (type === 'DELETED') known.delete(keyOf(at))
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        failures++
+        logger('debug', `${name} watches ${kind} again: ${errorChain(error).join(': ')}`)
+      }
+      await clock.sleep(pauseAfter(Math.max(failures, 1)), { signal }).catch(() => {})
     }
   }
 
-  const watching = watches.map(async ({ kind, keysOf }) => {
-    for await (const { object } of kube.watch(kind, { signal })) {
-      const { name: own, namespace } = object.metadata
-      const at = namespace === undefined ? { name: own } : { name: own, namespace }
-      for (const key of keysOf ? await keysOf(at) : [at]) enqueue(key)
-    }
-  })
-  for (const each of watching)
-    each.catch((error: unknown) =>
-      logger('error', `${name} watches no more: ${errorChain(error).join(': ')}`, { error }),
-    )
-
+  const watching = watches.map(follow)
   return {
     [Symbol.asyncDispose]: async () => {
       ending.abort()
-      await Promise.allSettled(watching)
+      await Promise.all(watching)
       await Promise.all([...keys.values()].map(({ running }) => running))
     },
   }
 }
+
+const keyOf = ({ namespace = '', name }: ObjectName): string => `${namespace}/${name}`
+const nameOf = ({ metadata: { name, namespace } }: KubeObject): ObjectName =>
+  namespace === undefined ? { name } : { name, namespace }

@@ -113,10 +113,7 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
   }
 
   /** Creates a Deployment, or changes it to what is wanted. */
-  const applied = async (
-    { name, strategy, template: wanted }: WantedDeployment,
-    version: string,
-  ): Promise<Deployment> => {
+  const applied = async ({ name, template: wanted }: WantedDeployment, version: string): Promise<Deployment> => {
     const at = { name, namespace: NAMESPACE }
     const annotations = { [APPLIED]: kubeTime(clock.now()) }
     const current = await kube.find('Deployment', at)
@@ -125,7 +122,7 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
       announce({ actor: NAME, does: `rolls out ${name}`, because: `the release ${version} has it` })
       return kube.create<'Deployment'>({
         ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { ...at, annotations } },
-        spec: { replicas: 1, strategy: { type: strategy }, template },
+        spec: { replicas: 1, template },
       })
     }
     if (JSON.stringify(current.spec.template) === JSON.stringify(template)) return current
@@ -181,7 +178,6 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
 
 interface WantedDeployment {
   name: string
-  strategy: 'Recreate' | 'RollingUpdate'
   template: Deployment['spec']['template']
 }
 
@@ -196,23 +192,18 @@ function wantedDeployments(
   ]
   const machineOs: PodContainer = { name: CONTAINERS.machineOs, image: images.machineOSImages }
   const init = { initContainers: [machineOs] }
-  const deployment = (
-    name: string,
-    container: PodContainer,
-    more: { initContainers?: PodContainer[]; strategy?: WantedDeployment['strategy'] } = {},
-  ): WantedDeployment => {
-    const { strategy = 'Recreate', ...rest } = more
-    return { name, strategy, template: { spec: { ...rest, containers: [container] } } }
-  }
-  const { imageCustomizationController: image, baremetalIronic, baremetalOperator } = images
+  const pod = (name: string, container: PodContainer, more: { initContainers?: PodContainer[] } = {}) => ({
+    name,
+    template: { spec: { ...more, containers: [container] } },
+  })
   return [
-    deployment(
+    pod(
       DEPLOYMENTS.imageService,
-      { name: CONTAINERS.imageService, image, env: agent },
-      { ...init, strategy: 'RollingUpdate' },
+      { name: CONTAINERS.imageService, image: images.imageCustomizationController, env: agent },
+      init,
     ),
-    deployment(DEPLOYMENTS.ironic, { name: CONTAINERS.ironic, image: baremetalIronic }, init),
-    deployment(DEPLOYMENTS.baremetalOperator, { name: CONTAINERS.baremetalOperator, image: baremetalOperator }),
+    pod(DEPLOYMENTS.ironic, { name: CONTAINERS.ironic, image: images.baremetalIronic }, init),
+    pod(DEPLOYMENTS.baremetalOperator, { name: CONTAINERS.baremetalOperator, image: images.baremetalOperator }),
   ]
 }
 
