@@ -39,6 +39,24 @@ export function answerOfBytes<Headers extends WireResponse['headers']>(
   return response
 }
 
+/** The parts of a body that has no foreseeable end. The signal aborts when the client has gone or the server closes. */
+export type OpenStream = (signal: AbortSignal) => AsyncIterable<string>
+
+const streams = new WeakMap<WireResponse, OpenStream>()
+
+/** Answer whose body is sent as it comes into being, such as a watch. It has no body as a text. */
+export function answerOfStream(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  open: OpenStream,
+): WireResponse {
+  const response = { status, headers }
+  streams.set(response, open)
+  return response
+}
+
+export const streamToSend = (response: WireResponse): OpenStream | undefined => streams.get(response)
+
 /** The body as it is sent. */
 export const bodyToSend = (response: WireResponse): Uint8Array | string | undefined =>
   bytes.get(response)?.() ?? response.body

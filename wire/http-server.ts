@@ -10,10 +10,11 @@ import { createServer as createTlsServer } from 'node:https'
 import { isUtf8 } from 'node:buffer'
 import type { AddressInfo, Socket } from 'node:net'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
-import { held, silent, systemClock, UserError, type Clock, type Logger } from '../runtime/index.js'
-import { bodyToSend, ConnectionFailed, type Dispatch, type WireRequest } from './exchange.js'
+import { held, sharedAbort, silent, systemClock, UserError, type Clock, type Logger } from '../runtime/index.js'
+import { bodyToSend, ConnectionFailed, streamToSend, type Dispatch, type WireRequest } from './exchange.js'
 import { BodyRoom, bodyReader } from './http-bodies.js'
 import { plainRefusal, refuseInWords, sendRefusal, type Refuse } from './http-refusals.js'
+import { sendStream } from './http-streams.js'
 
 /** Identity of a server: a certificate and its private key, both PEM. */
 export interface TlsIdentity {
@@ -100,13 +101,17 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   const { port } = server.address() as AddressInfo
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
   let closing: Promise<void> | undefined
+  const ending = sharedAbort()
   return {
     get url() {
       return ownUrl()
     },
     port,
     secure,
-    [Symbol.asyncDispose]: () => (closing ??= close(server, secured, sockets)),
+    [Symbol.asyncDispose]: () => {
+      ending.abort()
+      return (closing ??= close(server, secured, sockets))
+    },
   }
 
   function ownUrl(): string {
@@ -176,6 +181,9 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
     response.statusCode = reply.status
     for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value)
     if (closing) response.setHeader('connection', 'close')
+    const stream = streamToSend(reply)
+    // A body without an end keeps no clock from moving.
+    if (stream && request.method !== 'HEAD') return sendStream(response, stream, ending.signal)
     const hold = clock.hold(`answering ${request.method} ${request.url}`)
     response.once('close', () => hold[Symbol.dispose]())
     response.end(bodyToSend(reply))

@@ -37,9 +37,12 @@ export { pythonRepr, textOf } from './agent/python-repr.js'
 export { ERRORS } from './errors.js'
 export {
   answerOfBytes,
+  answerOfStream,
   ConnectionFailed,
   type Dispatch,
+  type OpenStream,
   type OutgoingRequest,
+  streamToSend,
   type Transport,
   type WireRequest,
   type WireResponse,

@@ -8,6 +8,8 @@ export function admitted(kind: Kind, object: JsonMembers): JsonMembers {
   switch (kind) {
     case 'Secret':
       return secret(object)
+    case 'Namespace':
+      return { ...object, status: { phase: 'Active' } }
     default:
       return object
   }

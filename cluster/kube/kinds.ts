@@ -1,6 +1,6 @@
 import type { BareMetalHost, HostFirmwareSettings, PreprovisioningImage, Provisioning } from './kinds/metal3.js'
 import type { Deployment } from './kinds/apps.js'
-import type { ConfigMap, KubeNode, Secret } from './kinds/core.js'
+import type { ConfigMap, KubeNode, Namespace, Secret } from './kinds/core.js'
 import type { ClusterOperator, ClusterVersion } from './kinds/config.js'
 import type { MachineConfig, MachineConfigPool } from './kinds/machine-config.js'
 import type { Machine, MachineSet } from './kinds/machine.js'
@@ -17,6 +17,7 @@ export interface Kinds {
   MachineConfig: MachineConfig
   MachineConfigPool: MachineConfigPool
   MachineSet: MachineSet
+  Namespace: Namespace
   Node: KubeNode
   PreprovisioningImage: PreprovisioningImage
   Provisioning: Provisioning
@@ -61,6 +62,7 @@ export const KINDS: Readonly<Record<Kind, KindEntry>> = {
     ...{ shortNames: ['mcp'], isNamespaced: false },
   }),
   MachineSet: entry('machine.openshift.io/v1beta1', 'machinesets'),
+  Namespace: entry('v1', 'namespaces', { shortNames: ['ns'], isNamespaced: false }),
   Node: entry('v1', 'nodes', { shortNames: ['no'], isNamespaced: false }),
   PreprovisioningImage: entry('metal3.io/v1alpha1', 'preprovisioningimages', { shortNames: ['ppimg'] }),
   Provisioning: entry('metal3.io/v1alpha1', 'provisionings', { isNamespaced: false }),

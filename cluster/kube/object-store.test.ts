@@ -40,7 +40,7 @@ describe('an object', () => {
       metadata: {
         ...WORKER_0,
         uid: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
-        resourceVersion: '2',
+        resourceVersion: '3',
         generation: 1,
         creationTimestamp: '2026-01-01T00:00:00Z',
       },
@@ -101,7 +101,7 @@ describe('a write', () => {
       status: { ...status, provisioning },
     })
     expect(reported).toMatchObject({ spec: { online: true }, status: { ...status, provisioning } })
-    expect(reported.metadata).toMatchObject({ generation: 1, resourceVersion: '3' })
+    expect(reported.metadata).toMatchObject({ generation: 1, resourceVersion: '4' })
 
     const edited = await client.update({
       ...reported,
@@ -109,7 +109,7 @@ describe('a write', () => {
       status: { ...status, provisioning: { ID: '', state: 'none' } },
     })
     expect(edited).toMatchObject({ spec: { online: false }, status: { provisioning: { state: 'available' } } })
-    expect(edited.metadata).toMatchObject({ generation: 2, resourceVersion: '4' })
+    expect(edited.metadata).toMatchObject({ generation: 2, resourceVersion: '5' })
 
     const { status: _, ...bare } = edited
     expect((await client.update(bare)).status).toMatchObject({ operationalStatus: 'OK' })
@@ -124,7 +124,7 @@ describe('a write', () => {
       metadata: { annotations: { 'reboot.metal3.io': '' } },
     })
 
-    expect(metadata).toMatchObject({ generation: 1, resourceVersion: '3', annotations: { 'reboot.metal3.io': '' } })
+    expect(metadata).toMatchObject({ generation: 1, resourceVersion: '4', annotations: { 'reboot.metal3.io': '' } })
   })
 
   test('that changes nothing is none: no version, no event', async () => {
@@ -218,7 +218,7 @@ describe('a write', () => {
     store.delete('BareMetalHost', WORKER_0, { isDryRun: true })
 
     expect(store.list('BareMetalHost')).toMatchObject([{ metadata: { name: 'worker-0' }, spec: { online: true } }])
-    expect(store.resourceVersion).toBe(2)
+    expect(store.resourceVersion).toBe(3)
   })
 
   test('nested deeper than any object is refused, and a member named __proto__ is kept as data', async () => {
@@ -359,7 +359,7 @@ describe('a list', () => {
     const { items, resourceVersion } = await client.list('BareMetalHost', { labelSelector })
 
     expect(items.map(({ metadata }) => metadata.name)).toEqual(names)
-    expect(resourceVersion).toBe('4')
+    expect(resourceVersion).toBe('5')
   })
 
   test('selects by namespace, and by the fields that each kind has', async () => {

@@ -111,6 +111,10 @@ export class ObjectStore {
     const made = admitted(kind, { ...rest, metadata: metadata as unknown as JsonMembers })
     this.#check(kind, made, undefined, metadataErrors(made['metadata'] as JsonMembers, KINDS[kind].isNamespaced))
     if (this.find(kind, metadata)) throw refusals.alreadyExists(kind, metadata.name)
+    // In life a namespace has to be there before.
+    const { namespace: name } = metadata
+    if (name !== undefined && !isDryRun && !this.find('Namespace', { name }))
+      this.create('Namespace', { metadata: { name } })
     return this.#write(undefined, made as Stored, isDryRun)
   }
 
@@ -167,6 +171,7 @@ export class ObjectStore {
       const why = `Precondition failed: ${name} in precondition: ${wanted}, ${name} in object meta: ${metadata[field]}`
       throw refusals.conflict(kind, at.name, why)
     }
+    if (kind === 'Namespace' && !isDryRun) this.#empty(at.name)
     if (orphansDependents && !isDryRun) this.#orphan(metadata.uid)
     if (!metadata.finalizers) return this.#remove(current, current, isDryRun)
     if (metadata.deletionTimestamp !== undefined) return current
@@ -270,6 +275,13 @@ export class ObjectStore {
     const { log, objects } = this.#shelves[after.kind]
     log.add({ resourceVersion: versionOf(after), before, after, isDeleted }, objects.size)
     this.#garbage.changed(before, isDeleted ? undefined : after)
+  }
+
+  /** Deletes all objects of a namespace. */
+  #empty(namespace: string): void {
+    for (const kind of Object.keys(this.#shelves) as Kind[])
+      if (KINDS[kind].isNamespaced)
+        for (const { metadata } of this.list(kind, { namespace })) this.delete(kind, metadata)
   }
 
   #orphan(uid: string): void {

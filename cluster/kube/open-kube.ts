@@ -5,6 +5,7 @@ import type { KubeObject } from './object.js'
 import { ObjectStore, type StoreParts } from './object-store.js'
 import { mergePatch } from './patches.js'
 import type { Stored } from './stored.js'
+import { schemaErrors } from './validation.js'
 import { eventsOf } from './watch.js'
 
 /** An API of this process: its objects, and the client with which actors use them. */
@@ -15,7 +16,7 @@ export interface Kube {
 
 /** A Kubernetes API in this process, without any object. */
 export function openKube(parts: StoreParts): Kube {
-  const store = new ObjectStore(parts)
+  const store = new ObjectStore({ validate: schemaErrors, ...parts })
   return { store, client: clientOf(store) }
 }
 

@@ -55,13 +55,6 @@ export function openSite(options: SiteOptions): Promise<Site> {
         pullable: (image) => void registry.locate(image),
       }),
     )
-    staged.probe.attach(
-      (point, next) => {
-        registry.fetched(String(point['image']))
-        return next()
-      },
-      ['pull'],
-    )
     await staged.ironic.stop({ keepsDatabase: false })
     return {
       ...{ clock, random, logger, network, registry, outside, mirror, stage: staged },

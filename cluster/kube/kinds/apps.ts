@@ -11,8 +11,6 @@ export interface PodContainer {
 export interface Deployment extends KubeObject<'Deployment'> {
   spec: {
     replicas: number
-    /** Default `RollingUpdate`: the old pod goes on until the new one is about to start. */
-    strategy?: { type: 'Recreate' | 'RollingUpdate' }
     template: {
       metadata?: { labels?: Record<string, string>; annotations?: Record<string, string> }
       spec: { initContainers?: PodContainer[]; containers: PodContainer[] }

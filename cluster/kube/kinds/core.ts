@@ -20,3 +20,9 @@ export interface KubeNode extends KubeObject<'Node'> {
     nodeInfo?: { osImage?: string; kubeletVersion?: string; architecture?: string; bootID?: string }
   }
 }
+
+/** Made by the API for each namespace in which an object is created. */
+export interface Namespace extends KubeObject<'Namespace'> {
+  spec?: object
+  status?: { phase?: 'Active' }
+}

@@ -1,0 +1,202 @@
+import type { Kind } from '../kinds.js'
+import { isMembers, type Json, type JsonMembers } from '../json.js'
+import type { Stored } from '../stored.js'
+import { age } from './age.js'
+
+export interface Column {
+  name: string
+  type: 'string' | 'integer' | 'number' | 'date'
+  description: string
+  /** 0 is always shown, 1 with `-o wide`. */
+  priority: 0 | 1
+  /** The cell; undefined for an empty one. */
+  cell: (object: Stored) => Json | undefined
+}
+
+/** `.status.conditions[Ready].status`: members, and of a list the first with this type, name or state. */
+function valueAt(object: Stored, path: readonly string[]): Json | undefined {
+  let value: Json | undefined = object as unknown as JsonMembers
+  for (const part of path) {
+    const [, name = part, wanted] = /^(.+)\[(.+)\]$/s.exec(part) ?? []
+    value = isMembers(value) && Object.hasOwn(value, name) ? value[name] : undefined
+    if (wanted === undefined) continue
+    value = (Array.isArray(value) ? (value as Json[]) : []).find(
+      (each) => isMembers(each) && [each['type'], each['name'], each['state']].includes(wanted),
+    )
+  }
+  return value
+}
+
+const column = (name: string, path: string | readonly string[], more: Partial<Column> = {}): Column => {
+  const parts = typeof path === 'string' ? path.split('.') : path
+  return {
+    ...{ name, type: 'string', description: '', priority: 0 },
+    cell: (object) => {
+      const value = valueAt(object, parts)
+      // As kubectl shows a member of a type that a column of texts does not have: apiextensions tableconvertor.go.
+      return value === null || value === undefined || typeof value !== 'object' ? value : JSON.stringify(value)
+    },
+    ...more,
+  }
+}
+
+const date = (name: string, path: string): Column => {
+  const parts = path.split('.')
+  return { ...column(name, path), type: 'date', cell: (object) => valueAt(object, parts) }
+}
+
+const AGE = date('Age', 'metadata.creationTimestamp')
+const label = (name: string, key: string): Column => column(name, ['metadata', 'labels', key])
+const condition = (type: string, part = 'status') => `status.conditions[${type}].${part}`
+const sizeOf = (object: Stored, ...names: string[]): number =>
+  names.reduce((sum, name) => sum + (isMembers(object[name]) ? Object.keys(object[name]).length : 0), 0)
+const count = (object: Stored, path: string): Json => valueAt(object, path.split('.')) ?? 0
+const integer = { type: 'integer' } as const
+const number = { type: 'number' } as const
+const wide = { priority: 1 } as const
+
+const MACHINE = 'machine.openshift.io'
+
+/**
+ * The columns after the name. Of CustomResources the additionalPrinterColumns of their definitions: metal3's of
+ * baremetal-operator v0.14.0-rc.0, OpenShift's of openshift/api's config/v1, machine/v1beta1 and
+ * machineconfiguration/v1; of the others those of kubernetes 1.31 pkg/printers/internalversion/printers.go.
+ */
+const COLUMNS: Readonly<Partial<Record<Kind, readonly Column[]>>> = {
+  BareMetalHost: [
+    column('Status', 'status.operationalStatus', { ...wide, description: 'Operational status' }),
+    column('State', 'status.provisioning.state', { description: 'Provisioning status' }),
+    column('Consumer', 'spec.consumerRef.name', { description: 'Consumer using this host' }),
+    column('BMC', 'spec.bmc.address', { ...wide, description: 'Address of management controller' }),
+    column('Online', 'spec.online', { description: 'Whether the host is online or not' }),
+    column('Error', 'status.errorType', { description: 'Type of the most recent error' }),
+    { ...AGE, description: 'Time duration since creation of BaremetalHost' },
+  ],
+  ClusterOperator: [
+    column('Version', 'status.versions[operator].version'),
+    column('Available', condition('Available')),
+    column('Progressing', condition('Progressing')),
+    column('Degraded', condition('Degraded')),
+    date('Since', condition('Available', 'lastTransitionTime')),
+  ],
+  ClusterVersion: [
+    column('Version', 'status.history[Completed].version'),
+    column('Available', condition('Available')),
+    column('Progressing', condition('Progressing')),
+    date('Since', condition('Progressing', 'lastTransitionTime')),
+    column('Status', condition('Progressing', 'message')),
+  ],
+  ConfigMap: [{ ...column('Data', ''), cell: (object) => sizeOf(object, 'data', 'binaryData') }, AGE],
+  Deployment: [
+    {
+      ...column('Ready', ''),
+      cell: (object) => `${count(object, 'status.readyReplicas')}/${count(object, 'spec.replicas')}`,
+    },
+    { ...column('Up-to-date', ''), ...integer, cell: (object) => count(object, 'status.updatedReplicas') },
+    { ...column('Available', ''), ...integer, cell: (object) => count(object, 'status.availableReplicas') },
+    AGE,
+  ],
+  Machine: [
+    column('Phase', 'status.phase'),
+    label('Type', `${MACHINE}/instance-type`),
+    label('Region', `${MACHINE}/region`),
+    label('Zone', `${MACHINE}/zone`),
+    AGE,
+    column('Node', 'status.nodeRef.name', wide),
+    column('ProviderID', 'spec.providerID', wide),
+    column('State', ['metadata', 'annotations', `${MACHINE}/instance-state`], wide),
+  ],
+  MachineConfig: [
+    column('GeneratedByController', [
+      ...['metadata', 'annotations', 'machineconfiguration.openshift.io/generated-by-controller-version'],
+    ]),
+    column('IgnitionVersion', 'spec.config.ignition.version'),
+    AGE,
+  ],
+  MachineConfigPool: [
+    column('Config', 'status.configuration.name'),
+    column('Updated', condition('Updated')),
+    column('Updating', condition('Updating')),
+    column('Degraded', condition('Degraded')),
+    column('MachineCount', 'status.machineCount', number),
+    column('ReadyMachineCount', 'status.readyMachineCount', number),
+    column('UpdatedMachineCount', 'status.updatedMachineCount', number),
+    column('DegradedMachineCount', 'status.degradedMachineCount', number),
+    AGE,
+  ],
+  MachineSet: [
+    column('Desired', 'spec.replicas', integer),
+    column('Current', 'status.replicas', integer),
+    column('Ready', 'status.readyReplicas', integer),
+    column('Available', 'status.availableReplicas'),
+    AGE,
+  ],
+  Namespace: [column('Status', 'status.phase'), AGE],
+  Node: [
+    { ...column('Status', ''), cell: nodeStatus },
+    { ...column('Roles', ''), cell: nodeRoles },
+    AGE,
+    column('Version', 'status.nodeInfo.kubeletVersion'),
+    column('OS-Image', 'status.nodeInfo.osImage', wide),
+  ],
+  PreprovisioningImage: [
+    column('Ready', condition('Ready'), { description: 'Whether the image is ready' }),
+    column('Reason', condition('Ready', 'reason'), { description: 'The reason for the image readiness status' }),
+  ],
+  Secret: [column('Type', 'type'), { ...column('Data', ''), cell: (object) => sizeOf(object, 'data') }, AGE],
+}
+
+function nodeStatus(object: Stored): string {
+  const ready = valueAt(object, condition('Ready').split('.'))
+  const status = ready === undefined ? 'Unknown' : ready === 'True' ? 'Ready' : 'NotReady'
+  return valueAt(object, ['spec', 'unschedulable']) === true ? `${status},SchedulingDisabled` : status
+}
+
+function nodeRoles({ metadata: { labels = {} } }: Stored): string {
+  const role = 'node-role.kubernetes.io/'
+  const roles = Object.keys(labels).flatMap((key) => (key.startsWith(role) ? [key.slice(role.length)] : []))
+  return roles.length === 0 ? '<none>' : roles.sort().join(',')
+}
+
+/** The rows and columns that kubectl prints of objects, as meta.k8s.io has them. */
+export interface TableOptions {
+  version: string
+  resourceVersion: string
+  /** How much of an object each row has: `Metadata`, `Object` or `None`. */
+  includes: string
+  now: number
+}
+
+export function tableOf(kind: Kind, objects: readonly Stored[], options: TableOptions): JsonMembers {
+  const { version, resourceVersion, includes, now } = options
+  const apiVersion = `meta.k8s.io/${version}`
+  // Definitions without columns of their own show the age.
+  const columns = COLUMNS[kind] ?? [AGE]
+  const name = { name: 'Name', type: 'string', format: 'name', priority: 0, description: 'Name of the object' }
+  return {
+    ...{ kind: 'Table', apiVersion, metadata: { resourceVersion } },
+    columnDefinitions: [
+      name,
+      ...columns.map(({ cell: _, ...shown }) => ({
+        ...shown,
+        format: '',
+        description: shown.description || shown.name,
+      })),
+    ],
+    rows: objects.map((object) => ({
+      cells: [
+        object.metadata.name,
+        ...columns.map(({ type, cell }) => {
+          const value = cell(object)
+          if (value === undefined) return null
+          return type === 'date' ? age(value, now) : value
+        }),
+      ],
+      ...(includes === 'None' ? {} : { object: includes === 'Object' ? object : partialOf(object, version) }),
+    })),
+  } as unknown as JsonMembers
+}
+
+/** An object's metadata alone. */
+export const partialOf = ({ metadata }: Stored, version: string): JsonMembers =>
+  ({ kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata }) as unknown as JsonMembers

@@ -1,0 +1,85 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Clock, Logger } from '../../../runtime/index.js'
+import { serveHttp, type Dispatch, type HttpServer, type TlsOptions, type WireRequest } from '../../../wire/index.js'
+import type { ObjectStore } from '../object-store.js'
+import { KubeRefusal } from '../refusal.js'
+import { noSuchResource, refusal } from '../refusals.js'
+import { unknownFields } from '../validation.js'
+import { jsonAnswer, statusAnswer } from './answers.js'
+import { LARGEST_BODY } from './bodies.js'
+import { discovered, OPENAPI_PROTOBUF } from './discovery.js'
+import { resourceAt, segmentsOf } from './paths.js'
+import { resourceAnswer } from './resources.js'
+
+export interface KubeServerOptions {
+  store: ObjectStore
+  /** `127.0.0.1` by default. */
+  host?: string
+  /** 0 picks a free port. */
+  port: number
+  /** Bearer token that clients have to send; none by default. */
+  token?: string
+  tls?: TlsOptions
+  clock: Clock
+  logger?: Logger
+}
+
+/**
+ * Serves a Kubernetes API over HTTP, for kubectl and other clients.
+ *
+ * @throws UserError `port-in-use`, `address-unusable` or `tls-identity`
+ */
+export function serveKube({ store, token, clock, ...options }: KubeServerOptions): Promise<HttpServer> {
+  return serveHttp({
+    ...options,
+    clock,
+    dispatch: kubeDispatch(store, { clock, ...(token === undefined ? {} : { token }) }),
+    bodyLimit: () => ({ largest: LARGEST_BODY, refusal: `Request entity too large: limit is ${LARGEST_BODY}` }),
+    allBodiesLimit: 16 * LARGEST_BODY,
+    refuse: (status, why) => statusAnswer(refusal(status, REASONS[status] ?? 'BadRequest', why).status),
+  })
+}
+
+const REASONS: Readonly<Record<number, KubeRefusal['status']['reason']>> = {
+  405: 'MethodNotAllowed',
+  408: 'Timeout',
+  413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
+  503: 'TooManyRequests',
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+/** Answers requests to the API; every refusal is a `Status`. */
+export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: string; clock: Clock }): Dispatch {
+  const wanted = token === undefined ? undefined : digest(`Bearer ${token}`)
+  const answer = (request: WireRequest) => {
+    if (wanted && !timingSafeEqual(digest(request.headers['authorization'] ?? ''), wanted))
+      throw refusal(401, 'Unauthorized', 'Unauthorized')
+    const segments = segmentsOf(request.target)
+    if (!segments) throw refusal(400, 'BadRequest', 'the path is not percent-encoded UTF-8')
+    const at = resourceAt(segments)
+    if (at) {
+      const query = new URLSearchParams(/\?(.*)$/s.exec(request.target)?.[1] ?? '')
+      return resourceAnswer({ request, at, query, store, unknownFields, now: () => clock.now() })
+    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      if (discovered(segments)) throw refusal(405, 'MethodNotAllowed', `${request.method} is not allowed here`, {})
+      throw noSuchResource()
+    }
+    if (segments.length === 1 && ['healthz', 'livez', 'readyz'].includes(segments[0]!))
+      return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'ok' }
+    const found = discovered(segments)
+    if (!found) throw noSuchResource()
+    if (segments[0] === 'openapi' && request.headers['accept']?.includes(OPENAPI_PROTOBUF.type))
+      return { status: 200, headers: { 'content-type': OPENAPI_PROTOBUF.type }, body: OPENAPI_PROTOBUF.body }
+    return jsonAnswer(200, found)
+  }
+  return (request) => {
+    try {
+      return Promise.resolve(answer(request))
+    } catch (error) {
+      return error instanceof KubeRefusal ? Promise.resolve(statusAnswer(error.status)) : Promise.reject(error as Error)
+    }
+  }
+}
