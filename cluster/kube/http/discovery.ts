@@ -68,7 +68,9 @@ const OPENAPI = { swagger: '2.0', info: { title: 'ironstage', version: 'v0' }, p
 
 /** The same in the encoding that kubectl asks for: field 1 of openapi_v2.Document, `swagger`, is `2.0`. */
 export const OPENAPI_PROTOBUF = {
-  type: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+  accepted: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+  // An at sign is no part of a media type, so that newer servers (kube-openapi pkg/handler) send this one.
+  type: 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
   body: '\n\x032.0',
 }
 

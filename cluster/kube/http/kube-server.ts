@@ -71,7 +71,7 @@ export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: str
       return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'ok' }
     const found = discovered(segments)
     if (!found) throw noSuchResource()
-    if (segments[0] === 'openapi' && request.headers['accept']?.includes(OPENAPI_PROTOBUF.type))
+    if (segments[0] === 'openapi' && request.headers['accept']?.includes(OPENAPI_PROTOBUF.accepted))
       return { status: 200, headers: { 'content-type': OPENAPI_PROTOBUF.type }, body: OPENAPI_PROTOBUF.body }
     return jsonAnswer(200, found)
   }
