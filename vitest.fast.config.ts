@@ -7,6 +7,7 @@ export const SLOW = [
   'agent/idle-agents.test.ts',
   'bytes/compression/',
   'bytes/http/',
+  'cluster/kube/http/',
   'coreos/agent/',
   'coreos/image-service/',
   'coreos/live/',

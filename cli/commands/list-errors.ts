@@ -1,5 +1,6 @@
 import { ERRORS as AGENT } from '../../agent/index.js'
 import { ERRORS as BYTES } from '../../bytes/index.js'
+import { ERRORS as CLUSTER } from '../../cluster/index.js'
 import { ERRORS as COREOS } from '../../coreos/index.js'
 import { ERRORS as IGNITION } from '../../ignition/index.js'
 import { ERRORS as IRONIC } from '../../ironic-mock/index.js'
@@ -19,7 +20,7 @@ import { nearest } from '../output/nearest.js'
 
 const CATALOGUES = {
   ...{ ...RUNTIME, ...BYTES, ...WIRE, ...IGNITION, ...COREOS, ...TARGETS, ...STEPS, ...MACHINE, ...AGENT },
-  ...{ ...IRONIC, ...LAB, ...METAL3, ...RUNS, ...CLI },
+  ...{ ...IRONIC, ...LAB, ...METAL3, ...CLUSTER, ...RUNS, ...CLI },
 }
 
 export interface ListedError {

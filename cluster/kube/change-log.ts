@@ -10,15 +10,30 @@ export interface Change {
   isDeleted: boolean
 }
 
-/** Least number of changes that are remembered for watches. */
+/** A change that is remembered, with the characters that only it has. */
+type Remembered = Change & { size: number }
+
+/** Number of changes that are remembered for watches: this many at least, unless they are large. */
 const FEWEST = 1_000
+/** Characters of the changes of a kind that are remembered, at most about. */
+const LARGEST = 32 * 1024 * 1024
+
+/** Characters of a value; what an earlier object has too costs nothing. */
+function sizeOf(value: unknown, before: unknown): number {
+  if (value === before) return 0
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 8
+  const known = (typeof before === 'object' && before !== null ? before : {}) as Record<string, unknown>
+  return Object.entries(value).reduce((size, [name, member]) => size + name.length + sizeOf(member, known[name]), 0)
+}
 
 /**
  * The latest changes of a kind, in their order. A watch reads it at its own speed and has no queue of its own: one that
  * falls behind what is remembered ends as expired, and costs nothing until then.
  */
 export class ChangeLog {
-  #changes: Change[] = []
+  #changes: Remembered[] = []
+  #size = 0
   /** How many changes have been forgotten, and the resourceVersion of the last of them. */
   #forgotten = 0
   #forgottenUpTo = 0
@@ -26,14 +41,22 @@ export class ChangeLog {
 
   /** @param objects how many of the kind there are: a watch must not expire because each of them changes at once */
   add(change: Change, objects: number): void {
-    this.#changes.push(change)
+    const size = sizeOf(change.after, change.before)
+    this.#changes.push({ ...change, size })
+    this.#size += size
     const most = Math.max(FEWEST, 2 * objects)
-    if (this.#changes.length > 2 * most) {
-      const gone = this.#changes.splice(0, this.#changes.length - most)
-      this.#forgotten += gone.length
-      this.#forgottenUpTo = gone.at(-1)!.resourceVersion
-    }
+    // Many at once: the list moves as a whole.
+    if (this.#changes.length > 2 * most) this.#forget(this.#changes.length - most)
+    else if (this.#size > LARGEST) this.#forget(this.#changes.length >>> 1)
     for (const wake of this.#waiting.splice(0)) wake()
+  }
+
+  #forget(count: number): void {
+    const gone = this.#changes.splice(0, count)
+    if (gone.length === 0) return
+    for (const { size } of gone) this.#size -= size
+    this.#forgotten += gone.length
+    this.#forgottenUpTo = gone.at(-1)!.resourceVersion
   }
 
   /**
