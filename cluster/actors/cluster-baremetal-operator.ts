@@ -39,6 +39,7 @@ export const DEPLOYMENTS = {
 /** Containers of its pods, by the names that {@link runPods} finds their programs by. */
 export const CONTAINERS = {
   machineOs: 'machine-os-images',
+  ipaDownloader: 'metal3-ipa-downloader',
   ironic: 'metal3-ironic',
   baremetalOperator: 'metal3-baremetal-operator',
   imageService: 'machine-image-customization-controller',
@@ -47,16 +48,23 @@ export const CONTAINERS = {
 export interface BaremetalOperatorParts extends ActorParts {
   /** Ironic's address, as the pods that it makes are told it. */
   ironicUrl: string
+  /** URLs of kernel and ramdisk at metal3's own web server, which releases before the live ISO boot. */
+  oldRamdisk?: { readonly kernel: string; readonly ramdisk: string }
 }
 
 /** The images.json of its ConfigMap, as far as it is used (provisioning/container_images.go). */
 interface Images {
   baremetalOperator: string
   baremetalIronic: string
-  baremetalIronicAgent: string
-  imageCustomizationController: string
-  machineOSImages: string
+  /** The four of the live ISO; releases before 4.10 have an ipa-downloader. */
+  baremetalIronicAgent?: string
+  imageCustomizationController?: string
+  machineOSImages?: string
+  baremetalIpaDownloader?: string
 }
+
+/** Argument with which BareMetal Operator asks for an image for each host. */
+export const BUILDS_IMAGES = '-build-preprov-image'
 
 const SINGLETON = { name: 'provisioning-configuration' }
 const IMAGES = { name: 'cluster-baremetal-operator-images', namespace: NAMESPACE }
@@ -107,13 +115,15 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
 
   /** The Deployments in the order of their roll-out. */
   const rollouts = (images: Images): WantedDeployment[] => {
-    const [imageService, ironic, operator] = wantedDeployments(images, parts)
-    const first = behaviours.has(IMAGE_SERVICE_FIRST)
-    return first ? [imageService, ironic, operator] : [ironic, operator, imageService]
+    const { imageService, others } = wantedDeployments(images, parts)
+    return behaviours.has(IMAGE_SERVICE_FIRST) ? [...imageService, ...others] : [...others, ...imageService]
   }
 
   /** Creates a Deployment, or changes it to what is wanted. */
-  const applied = async ({ name, template: wanted }: WantedDeployment, version: string): Promise<Deployment> => {
+  const applied = async (
+    { name, strategy, template: wanted }: WantedDeployment,
+    version: string,
+  ): Promise<Deployment> => {
     const at = { name, namespace: NAMESPACE }
     const annotations = { [APPLIED]: kubeTime(clock.now()) }
     const current = await kube.find('Deployment', at)
@@ -122,7 +132,7 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
       announce({ actor: NAME, does: `rolls out ${name}`, because: `the release ${version} has it` })
       return kube.create<'Deployment'>({
         ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { ...at, annotations } },
-        spec: { replicas: 1, template },
+        spec: { replicas: 1, strategy: { type: strategy }, template },
       })
     }
     if (JSON.stringify(current.spec.template) === JSON.stringify(template)) return current
@@ -178,33 +188,50 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
 
 interface WantedDeployment {
   name: string
+  strategy: 'Recreate' | 'RollingUpdate'
   template: Deployment['spec']['template']
 }
 
-/** The Deployments of metal3: image service, Ironic, BareMetal Operator. */
-function wantedDeployments(
-  images: Images,
-  { ironicUrl }: BaremetalOperatorParts,
-): [WantedDeployment, WantedDeployment, WantedDeployment] {
-  const agent = [
-    { name: 'IRONIC_BASE_URL', value: ironicUrl },
-    { name: 'IRONIC_AGENT_IMAGE', value: images.baremetalIronicAgent },
-  ]
-  const machineOs: PodContainer = { name: CONTAINERS.machineOs, image: images.machineOSImages }
-  const init = { initContainers: [machineOs] }
-  const pod = (name: string, container: PodContainer, more: { initContainers?: PodContainer[] } = {}) => ({
-    name,
-    template: { spec: { ...more, containers: [container] } },
+/** The Deployments of metal3; releases before the live ISO have no image service. */
+function wantedDeployments(images: Images, { ironicUrl, oldRamdisk }: BaremetalOperatorParts) {
+  const { imageCustomizationController, machineOSImages, baremetalIpaDownloader, baremetalIronicAgent = '' } = images
+  const variables = (all: Record<string, string>) => Object.entries(all).map(([name, value]) => ({ name, value }))
+  const init =
+    machineOSImages === undefined
+      ? { name: CONTAINERS.ipaDownloader, image: baremetalIpaDownloader ?? '' }
+      : { name: CONTAINERS.machineOs, image: machineOSImages }
+  const deployment = (
+    name: string,
+    container: PodContainer,
+    {
+      strategy = 'Recreate',
+      ...more
+    }: { initContainers?: PodContainer[]; strategy?: WantedDeployment['strategy'] } = {},
+  ): WantedDeployment => ({ name, strategy, template: { spec: { ...more, containers: [container] } } })
+  const operator = { name: CONTAINERS.baremetalOperator, image: images.baremetalOperator }
+  const ramdisk = variables({
+    DEPLOY_KERNEL_URL: oldRamdisk?.kernel ?? '',
+    DEPLOY_RAMDISK_URL: oldRamdisk?.ramdisk ?? '',
   })
-  return [
-    pod(
-      DEPLOYMENTS.imageService,
-      { name: CONTAINERS.imageService, image: images.imageCustomizationController, env: agent },
-      init,
+  const others = [
+    deployment(
+      DEPLOYMENTS.ironic,
+      { name: CONTAINERS.ironic, image: images.baremetalIronic },
+      { initContainers: [init] },
     ),
-    pod(DEPLOYMENTS.ironic, { name: CONTAINERS.ironic, image: images.baremetalIronic }, init),
-    pod(DEPLOYMENTS.baremetalOperator, { name: CONTAINERS.baremetalOperator, image: images.baremetalOperator }),
+    deployment(
+      DEPLOYMENTS.baremetalOperator,
+      machineOSImages === undefined ? { ...operator, env: ramdisk } : { ...operator, args: [BUILDS_IMAGES] },
+    ),
   ]
+  if (imageCustomizationController === undefined) return { imageService: [], others }
+  const env = variables({ IRONIC_BASE_URL: ironicUrl, IRONIC_AGENT_IMAGE: baremetalIronicAgent })
+  const imageService = deployment(
+    DEPLOYMENTS.imageService,
+    { name: CONTAINERS.imageService, image: imageCustomizationController, env },
+    { initContainers: [init], strategy: 'RollingUpdate' },
+  )
+  return { imageService: [imageService], others }
 }
 
 /** A pod with the init containers that it had before. */
@@ -218,7 +245,11 @@ function imagesIn(text: string | undefined): Images | string {
   if (text === undefined) return 'unable to read file images.json'
   try {
     const images = JSON.parse(text) as Partial<Images>
-    const names = ['baremetalIronic', 'imageCustomizationController', 'machineOSImages', 'baremetalOperator'] as const
+    const deployImage =
+      images.baremetalIpaDownloader === undefined
+        ? (['imageCustomizationController', 'machineOSImages', 'baremetalIronicAgent'] as const)
+        : []
+    const names = ['baremetalIronic', 'baremetalOperator', ...deployImage] as const
     const missing = names.find((name) => typeof images[name] !== 'string')
     return missing === undefined ? (images as Images) : `images.json names no ${missing}`
   } catch (error) {

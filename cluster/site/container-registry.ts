@@ -37,7 +37,7 @@ export class SiteRegistry implements ContainerPuller {
   }
 
   /**
-   * Finds out where an image can be had: at a mirror first, as a node's registries.conf has it.
+   * Finds out where an image is to be had: at a mirror first, as a node's registries.conf has it.
    *
    * @throws PullFailure with the sentence of the last place
    */
@@ -54,6 +54,15 @@ export class SiteRegistry implements ContainerPuller {
     throw failure!
   }
 
+  /**
+   * Takes note of an image that a live system pulls.
+   *
+   * @throws PullFailure
+   */
+  fetched(pullspec: string): void {
+    this.#pulled.push(this.locate(pullspec))
+  }
+
   async pull(pullspec: string, signal: AbortSignal): Promise<ContainerImage> {
     signal.throwIfAborted()
     const place = this.locate(pullspec)
@@ -64,6 +73,18 @@ export class SiteRegistry implements ContainerPuller {
       throw new PullFailure(`manifest digest ${found} does not match expected ${digest ?? 'one'}`)
     this.#pulled.push(place)
     return image
+  }
+
+  /** The mirrors as a host's /etc/containers/registries.conf names them; undefined without any. */
+  get registriesConf(): string | undefined {
+    if (this.#mirrors.length === 0) return undefined
+    const text = (value: string): string => JSON.stringify(value)
+    return this.#mirrors
+      .map(({ source, mirrors }) => {
+        const places = mirrors.map((mirror) => `\n  [[registry.mirror]]\n    location = ${text(mirror)}\n`)
+        return `[[registry]]\n  location = ${text(source)}\n  mirror-by-digest-only = true\n${places.join('')}`
+      })
+      .join('\n')
   }
 
   #mirrorsOf(pullspec: string): string[] {

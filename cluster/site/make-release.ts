@@ -15,6 +15,8 @@ export interface NewRelease {
   operators: readonly ReleasedOperator[]
   /** Folder of machine-os-images: live ISOs with their digests. */
   machineOs?: string
+  /** Image that hosts boot before they are provisioned; releases before 4.10 have kernel and ramdisk of RHEL. */
+  deployImage?: 'coreos' | 'old-ramdisk'
   /** Pullspec of the node image, by digest. */
   nodeImage?: string
   /** Stream metadata of the boot images, as JSON. */
@@ -38,16 +40,20 @@ const [MACHINE_API, MACHINE_CONFIG] = ['openshift-machine-api', 'openshift-machi
 
 /** Makes a release, and publishes all of its images. The same release made twice is one image. */
 export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, clock: Clock): Promise<MadeRelease> {
-  const { version, operators, machineOs, nodeImage, bootImages } = wanted
+  const { version, operators, machineOs, nodeImage, bootImages, deployImage = 'coreos' } = wanted
   const component = (name: string, contents = version): string =>
     `${COMPONENTS}@sha256:${createHash('sha256').update(`${name} ${contents}`).digest('hex')}`
   const components = {
     baremetalOperator: component('baremetal-operator'),
     baremetalIronic: component('ironic'),
-    baremetalIronicAgent: wanted.agentImage ?? component('ironic-agent'),
-    imageCustomizationController: component('machine-image-customization-controller'),
-    machineOSImages: component('machine-os-images', await contentsOf(machineOs, clock)),
     clusterBaremetalOperator: component('cluster-baremetal-operator'),
+    ...(deployImage === 'old-ramdisk'
+      ? { baremetalIpaDownloader: component('ironic-ipa-downloader') }
+      : {
+          baremetalIronicAgent: wanted.agentImage ?? component('ironic-agent'),
+          imageCustomizationController: component('machine-image-customization-controller'),
+          machineOSImages: component('machine-os-images', await contentsOf(machineOs, clock)),
+        }),
   }
   const manifests: Manifest[] = [
     ...(operators.includes('machine-api') ? machineApi(version) : []),

@@ -9,15 +9,14 @@ import type { PodPrograms, RunningContainer } from './pods.js'
 import type { Site } from './site.js'
 
 export interface Metal3Options {
-  /** Contents of the registries.conf of the control plane, which names the mirrors. */
-  registriesConf?: string
   /** Runs BareMetal Operator; without, Ironic has no client. */
   baremetalOperator?: (container: RunningContainer) => Promise<AsyncDisposable>
 }
 
 /** The programs of the pods of metal3: they start what the site has of them, and stop it. */
 export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Options = {}): PodPrograms {
-  const { baremetalOperator, registriesConf } = options
+  const { baremetalOperator } = options
+  const { registriesConf } = site.registry
   // The Service in front of the pods has one address.
   let port = 0
   return {

@@ -32,16 +32,19 @@ interface Pod {
 /** How long a container runtime takes to pull an image and to start a container. */
 const [PULL, START] = [seconds(20), seconds(2)]
 
-/** Runs the pods of Deployments, one each: the old one is stopped before the new one starts (strategy `Recreate`). */
+/** Runs the pods of Deployments, one each: an old one never runs beside the new one. */
 export function runPods(parts: PodsParts): AsyncDisposable {
   const { kube, clock, registry, programs, announce } = parts
   const pods = new Map<string, Pod>()
+  let isOver = false
   const keyOf = ({ namespace = '', name }: ObjectName): string => `${namespace}/${name}`
 
   const stop = async (at: ObjectName): Promise<void> => {
     const pod = pods.get(keyOf(at))
+    if (!pod) return
     pods.delete(keyOf(at))
-    for (const one of pod?.running.reverse() ?? []) await one[Symbol.asyncDispose]()
+    if (!isOver) announce({ actor: 'kubelet', does: `stops ${at.name}` })
+    for (const one of pod.running.reverse()) await one[Symbol.asyncDispose]()
   }
 
   const report = async (deployment: Deployment, available: boolean, why?: string): Promise<void> => {
@@ -75,6 +78,7 @@ export function runPods(parts: PodsParts): AsyncDisposable {
     const init = await inOrder(initContainers, (one) => pull(one, signal))
     const main = await inOrder(containers, (one) => pull(one, signal))
     for (const container of init) await programs.init[container.name]?.(container, signal)
+    if (pods.has(keyOf(at))) await stop(at)
     pods.set(keyOf(at), pod)
     await clock.sleep(START, { signal })
     try {
@@ -96,8 +100,7 @@ export function runPods(parts: PodsParts): AsyncDisposable {
         const deployment = await kube.find('Deployment', at)
         if (!deployment || deployment.spec.replicas === 0) return stop(at)
         if (pods.get(keyOf(at))?.template !== JSON.stringify(deployment.spec.template)) {
-          if (pods.has(keyOf(at))) announce({ actor: 'kubelet', does: `stops ${at.name}`, because: 'its pod changed' })
-          await stop(at)
+          if (deployment.spec.strategy?.type === 'Recreate') await stop(at)
           try {
             await start(at, deployment, signal)
           } catch (error) {
@@ -116,6 +119,7 @@ export function runPods(parts: PodsParts): AsyncDisposable {
   )
   return {
     [Symbol.asyncDispose]: async () => {
+      isOver = true
       await actor[Symbol.asyncDispose]()
       for (const key of [...pods.keys()]) {
         const [namespace = '', name = ''] = key.split('/')

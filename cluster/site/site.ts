@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { openImageService } from '../../coreos/index.js'
 import { stage, type Stage, type StageOptions } from '../../lab/index.js'
 import { opening, silent, temporaryFolder, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { SiteRegistry, type RepositoryMirrors } from './container-registry.js'
@@ -31,6 +32,8 @@ export interface Site extends AsyncDisposable {
   readonly mirror: WebServer
   /** Machines with their BMCs, and Ironic, which is stopped at first. */
   readonly stage: Stage
+  /** Kernel and ramdisk of releases before the live ISO, as metal3's own web server has them. */
+  readonly oldRamdisk: { readonly kernel: string; readonly ramdisk: string }
   /** Folder that the pods of metal3 share: /shared/html/images of their host. */
   readonly shared: string
 }
@@ -46,6 +49,8 @@ export function openSite(options: SiteOptions): Promise<Site> {
     const parts = { clock, random, logger }
     const outside = scope.use(await openWebServer(network, parts))
     const mirror = scope.use(await openWebServer(null, parts))
+    const empty = { files: [], config: JSON.stringify({ ignition: { version: '3.2.0' } }), secret: '' }
+    const httpd = scope.use(await openImageService({ ...empty, ...parts, host: '127.0.0.1', port: 0 }))
     const { policy, ...more } = options.stage ?? {}
     const staged = scope.use(
       await stage({
@@ -55,9 +60,17 @@ export function openSite(options: SiteOptions): Promise<Site> {
         pullable: (image) => void registry.locate(image),
       }),
     )
+    staged.probe.attach(
+      (point, next) => {
+        registry.fetched(String(point['image']))
+        return next()
+      },
+      ['pull'],
+    )
     await staged.ironic.stop({ keepsDatabase: false })
     return {
       ...{ clock, random, logger, network, registry, outside, mirror, stage: staged },
+      oldRamdisk: httpd.oldRamdisk,
       shared: join(folder.path, 'images'),
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }

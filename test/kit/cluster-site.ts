@@ -66,7 +66,7 @@ export async function clusterSite({ reachability = 'connected', without = [], me
       const programs = metal3Programs(site, parts, metal3?.(scene))
       const { registry } = site
       scope.use(runPods({ ...parts, registry, programs }))
-      scope.use(runClusterBaremetalOperator({ ...parts, ironicUrl: site.stage.url }))
+      scope.use(runClusterBaremetalOperator({ ...parts, ironicUrl: site.stage.url, oldRamdisk: site.oldRamdisk }))
       scope.use(runClusterVersionOperator({ ...parts, registry, release: first.image }))
       await kube.create({
         ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'Provisioning', metadata: { name: 'provisioning-configuration' } },

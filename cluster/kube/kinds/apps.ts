@@ -4,6 +4,7 @@ export interface PodContainer {
   name: string
   /** Pullspec. */
   image: string
+  args?: string[]
   env?: { name: string; value: string }[]
 }
 
@@ -11,6 +12,8 @@ export interface PodContainer {
 export interface Deployment extends KubeObject<'Deployment'> {
   spec: {
     replicas: number
+    /** Default `RollingUpdate`: the old pod goes on until the new one is about to start. */
+    strategy?: { type: 'Recreate' | 'RollingUpdate' }
     template: {
       metadata?: { labels?: Record<string, string>; annotations?: Record<string, string> }
       spec: { initContainers?: PodContainer[]; containers: PodContainer[] }
