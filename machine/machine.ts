@@ -4,6 +4,7 @@ import type { WrittenFile } from './live/ignite.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { MachineFirmware } from './hardware/machine-firmware.js'
 import type { OsReport } from './os/os-report.js'
+import type { RunningOs } from './os/running-system.js'
 import type { JournalLine } from './os/installed-system.js'
 import type { RootTree } from './root/root-tree.js'
 
@@ -90,6 +91,8 @@ export interface Machine {
   journal(): readonly JournalLine[]
   /** Versions of the OS on the disk, and whether it may join its cluster; null before the first boot. */
   os(): OsReport | null
+  /** The system on its disk while it runs, for the programs on it. */
+  readonly running: RunningOs
   /** Runs commands in the booted ramdisk; every call rejects while the machine is off or runs another system. */
   readonly executor: Executor
   readonly target: Target

@@ -8,6 +8,7 @@ import { MachineFirmware } from './hardware/machine-firmware.js'
 import type { BootingMachine, MachineParts } from './machine-parts.js'
 import type { JournalLine } from './os/installed-system.js'
 import { osReport, type OsReport } from './os/os-report.js'
+import { runningOs, type RunningOs } from './os/running-system.js'
 import { MachineUnreachable, type RamdiskSession } from './ramdisk/ramdisk-session.js'
 import type { RootTree } from './root/root-tree.js'
 import { stagedIn } from './ramdisk/staged-files.js'
@@ -20,6 +21,7 @@ export class SimulatedMachine implements Machine {
   readonly executor: Executor
   readonly target: Target
   readonly firmware: MachineFirmware
+  readonly running: RunningOs
   readonly #parts: MachineParts
   readonly #record: MachineRecord
   /** Serializes power changes. */
@@ -54,6 +56,7 @@ export class SimulatedMachine implements Machine {
         list: (path) => this.#reach((session) => session.files.list(path)),
       },
     }
+    this.running = runningOs(spec.id, () => (this.#boot?.running ? this.#boot.system : undefined))
     this.target = {
       name: `sim ${spec.id}`,
       executor: this.executor,

@@ -12,6 +12,8 @@ export interface NodeImage {
   base: string
   /** Added paths below /usr. Default: the kubelet and its runtime. */
   files?: readonly string[]
+  /** Whether disk images of the same version contain all of it. Default: they contain the base. */
+  inDiskImages?: boolean
 }
 
 /** How a registry fails. */
@@ -35,7 +37,15 @@ export interface NodeImageRegistry {
     times?: number,
   ): void
   /** Pulled layers, in order. */
-  readonly fetched: readonly { image: string; layer: string }[]
+  readonly fetched: readonly FetchedLayer[]
+}
+
+/** A layer that a machine pulled. */
+export interface FetchedLayer {
+  image: string
+  layer: string
+  /** In bytes. */
+  size: number
 }
 
 /**
@@ -44,25 +54,30 @@ export interface NodeImageRegistry {
  */
 export class SimulatedRegistry implements ImageRegistry, NodeImageRegistry {
   readonly #clock: Clock
-  readonly #images = new Map<string, Uint8Array>()
+  readonly #images = new Map<string, Buffer>()
   readonly #faults = new Map<string, { fault: RegistryFault; left: number }>()
-  readonly #fetched: { image: string; layer: string }[] = []
-
+  readonly #fetched: FetchedLayer[] = []
   readonly #pullable: ((image: string) => void) | undefined
+  readonly #rate: number
 
-  /** @param pullable throws a PullFailure for an image that machines do not reach */
-  constructor(clock: Clock, pullable?: (image: string) => void) {
+  /**
+   * @param options.pullable throws a PullFailure for an image that machines do not reach
+   * @param options.rate bytes a second of a pull; by default it takes no time
+   */
+  constructor(clock: Clock, { pullable, rate = 0 }: { pullable?: (image: string) => void; rate?: number } = {}) {
     this.#clock = clock
     this.#pullable = pullable
+    this.#rate = rate
   }
 
-  publish({ repository, version, base, files = NODE_FILES }: NodeImage): string {
+  publish({ repository, version, base, files = NODE_FILES, inDiskImages }: NodeImage): string {
     const manifest: NodeImageManifest = {
       ...{ version, base, files: [...files] },
       layers: [
         { digest: sha256(`base ${base}`), size: BASE_SIZE },
         { digest: sha256(`node ${version} ${files.join(' ')}`), size: LAYER_SIZE },
       ],
+      ...(inDiskImages ? { inDiskImages } : {}),
     }
     const bytes = Buffer.from(JSON.stringify(manifest))
     const image = `${repository}@${sha256(bytes)}`
@@ -74,7 +89,7 @@ export class SimulatedRegistry implements ImageRegistry, NodeImageRegistry {
     this.#faults.set(image, { fault, left: times })
   }
 
-  get fetched(): readonly { image: string; layer: string }[] {
+  get fetched(): readonly FetchedLayer[] {
     return this.#fetched
   }
 
@@ -93,11 +108,13 @@ export class SimulatedRegistry implements ImageRegistry, NodeImageRegistry {
     return { manifest: fault === 'wrong-digest' ? Buffer.concat([manifest, Buffer.from(' ')]) : manifest }
   }
 
-  layer(image: string, digest: string): Promise<void> {
+  async layer(image: string, digest: string, signal: AbortSignal): Promise<void> {
     if (this.#next(image, (kind) => kind === 'broken-layer'))
-      return Promise.reject(new PullFailure(`fetching blob ${digest}: unexpected EOF`))
-    this.#fetched.push({ image, layer: digest })
-    return Promise.resolve()
+      throw new PullFailure(`fetching blob ${digest}: unexpected EOF`)
+    const { layers } = JSON.parse(this.#images.get(image)!.toString()) as NodeImageManifest
+    const { size } = layers.find((layer) => layer.digest === digest)!
+    if (this.#rate > 0) await this.#clock.sleep((1000 * size) / this.#rate, { signal })
+    this.#fetched.push({ image, layer: digest, size })
   }
 
   #next(image: string, applies: (fault: RegistryFault) => boolean): RegistryFault | undefined {

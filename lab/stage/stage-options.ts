@@ -45,6 +45,8 @@ export interface StageOptions {
   allow?: (url: string) => void
   /** Throws a PullFailure for a node image that machines do not reach. */
   pullable?: (image: string) => void
+  /** Bytes a second at which machines pull node images; by default a pull takes no time. */
+  pullRate?: number
   /** How Ironic checks an image before a deployment; default: over the network and in this host's files. */
   findImage?: FindImage
   /** Live CoreOS images to serve; machines really fetch what they boot then. */

@@ -164,7 +164,10 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   })
   const { allow } = options
   const imageCache = allow ? { folder: null, ...options.imageCache, allow } : options.imageCache
-  const registry = new SimulatedRegistry(clock, options.pullable)
+  const registry = new SimulatedRegistry(clock, {
+    ...(options.pullable ? { pullable: options.pullable } : {}),
+    ...(options.pullRate === undefined ? {} : { rate: options.pullRate }),
+  })
   machines = await openMachines({
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
     logger: withFields(logger, { room: 'machine' }),

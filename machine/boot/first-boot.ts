@@ -69,7 +69,7 @@ export async function firstBoot(
     presetUnits(tree)
     const image = wantedImage(tree)
     const pivot = image === null ? null : { image, attempts: 0, lastError: null, state: 'pulling' as const }
-    system.keepOs({ booted: deployment, staged: null, rollback: null, pivot, layers: [] })
+    system.keepOs({ booted: deployment, staged: null, rollback: null, pivot, layers: [], base: deployment.version })
   }
   system.keepTree(device.name, tree)
   await persist(firstBootReport(config, kernelArguments, `/dev/${device.name}`, outcome))

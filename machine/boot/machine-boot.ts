@@ -10,6 +10,7 @@ import type { Boot } from '../machine.js'
 import type { BootingMachine } from '../machine-parts.js'
 import { runNodeImage } from '../os/later-boot.js'
 import { NO_REGISTRY } from '../os/registry.js'
+import { RunningSystem } from '../os/running-system.js'
 import { RamdiskSession } from '../ramdisk/ramdisk-session.js'
 
 /** Background work of a boot, which the end of the boot aborts. */
@@ -28,6 +29,7 @@ export class MachineBoot {
   #starting: Work | undefined
   /** The agent's unit, or the update of the installed system. */
   #unit: Work | undefined
+  #system: RunningSystem | undefined
 
   /** @param state the stored state of this boot */
   constructor(booting: BootingMachine, state: BootState) {
@@ -42,6 +44,11 @@ export class MachineBoot {
 
   get session(): RamdiskSession | undefined {
     return this.#session
+  }
+
+  /** The system on the disk, while it is up. */
+  get system(): RunningSystem | undefined {
+    return this.#system
   }
 
   start(): void {
@@ -75,6 +82,7 @@ export class MachineBoot {
     const session = this.#session
     this.#running = this.#session = undefined
     this.#starting?.controller.abort(lost)
+    await this.#endSystem(lost)
     await this.#endUnit(lost)
     await session?.end('lost power')
     await this.#starting?.done
@@ -84,6 +92,7 @@ export class MachineBoot {
   async abandon(reason: unknown): Promise<void> {
     this.#starting?.controller.abort(reason)
     await this.#starting?.done
+    await this.#endSystem(reason)
     await this.#endUnit(reason)
     await this.#session?.abandon()
     this.#session = undefined
@@ -209,13 +218,16 @@ export class MachineBoot {
   #runSystem(find: (signal: AbortSignal) => Promise<Bootable | undefined>): void {
     const { machine, record, parts, request } = this.#booting
     const { system } = record
+    this.#system = new RunningSystem(this.#booting, find)
     if (!system.isPivoting) return
     const { registry = NO_REGISTRY, clock, probe } = parts
     this.#startUnit('the system', async (signal) => {
       const bootable = await find(signal)
       if (!bootable) return
       const persist = () => record.persist()
-      await runNodeImage(bootable, { machine: machine.spec.id, system, registry, clock, probe, signal, persist })
+      const id = machine.spec.id
+      const isStaged = await runNodeImage(bootable, { ...{ machine: id, system, registry }, clock, probe, signal, persist })
+      if (!isStaged) return probe.report({ kind: 'node-image', machine: id })
       // A machine that was switched off meanwhile must not start itself again.
       signal.throwIfAborted()
       request('reboot')
@@ -230,6 +242,12 @@ export class MachineBoot {
         parts.logger('error', `${name} of ${machine.spec.id} broke: ${errorChain(error).join(': ')}`, { error })
     })
     this.#unit = { controller, done }
+  }
+
+  async #endSystem(reason: unknown): Promise<void> {
+    const system = this.#system
+    this.#system = undefined
+    await system?.end(reason)
   }
 
   async #endUnit(reason: unknown): Promise<void> {

@@ -30,6 +30,8 @@ export interface OsState {
   pivot: Pivot | null
   /** Digests of image layers that need not be fetched again. */
   layers: readonly string[]
+  /** Version of the disk image: the layer of a base of this version is there from the start. */
+  base?: string
 }
 
 const NAME = 'fedora-coreos'
@@ -76,6 +78,9 @@ export function baseDeployment(title: string, kernelArguments: readonly string[]
   const checksum = /[0-9a-f]{64}/.exec(path ?? '')?.[0] ?? createHash('sha256').update(title).digest('hex')
   return { checksum, version, image: null, files: [] }
 }
+
+/** Title of a deployment's boot entry. */
+export const titleOf = ({ version }: OsDeployment): string => `CoreOS node ${version} (ostree:0)`
 
 const OS_RELEASE = '/usr/lib/os-release'
 

@@ -48,6 +48,14 @@ export class InstalledSystem {
     this.#store.put('root', () => this.#root)
   }
 
+  /** Changes the root filesystem of the system that is there. */
+  edit(change: (tree: RootTree) => void): void {
+    const tree = this.tree()
+    if (!tree) return
+    change(tree)
+    this.keepTree(this.#root!.disk, tree)
+  }
+
   /** Removes the state of an earlier system, at the first boot of a new one. */
   begin(): void {
     this.#root = this.#os = null

@@ -1,12 +1,10 @@
 import type { Clock } from '../../runtime/index.js'
 import type { Bootable } from '../boot/bootable.js'
 import { withBootVolume } from '../disk/boot-volume.js'
-import { deployFiles, type OsDeployment } from './deployments.js'
+import { deployFiles, titleOf } from './deployments.js'
 import type { InstalledSystem } from './installed-system.js'
 import { addEntry } from './loader-entries.js'
 import { pullNodeImage, type PivotParts } from './pivot.js'
-
-const titleOf = ({ version }: OsDeployment): string => `CoreOS node ${version} (ostree:0)`
 
 /** A boot after the first. A staged deployment whose entry was booted becomes the booted one, the former one the rollback. */
 export function laterBoot({ device, title }: Bootable, system: InstalledSystem, clock: Clock): void {
@@ -16,7 +14,8 @@ export function laterBoot({ device, title }: Bootable, system: InstalledSystem, 
   if (!os.staged) return
   if (title !== titleOf(os.staged)) {
     // Power was lost before its boot entry was written: it is pulled again, mostly from layers that are there.
-    system.keepOs({ ...os, staged: null, pivot: os.pivot && { ...os.pivot, state: 'pulling' } })
+    const pivot = os.pivot?.state === 'staged' ? { ...os.pivot, state: 'pulling' as const } : os.pivot
+    system.keepOs({ ...os, staged: null, pivot })
     return
   }
   deployFiles(tree, os.booted, os.staged)
@@ -26,14 +25,20 @@ export function laterBoot({ device, title }: Bootable, system: InstalledSystem, 
   system.print({ at: clock.now(), from: 'systemd[1]', priority: 'info', message: `Booted ${titleOf(os.staged)}` })
 }
 
-/** Pulls and stages the cluster's node image and writes its boot entry. The caller reboots. */
-export async function runNodeImage({ device, bootOffset }: Bootable, parts: PivotParts): Promise<void> {
+/**
+ * Pulls and stages the cluster's node image and writes its boot entry.
+ *
+ * @returns whether the machine is to be rebooted: not when its disk image was of the very same build
+ */
+export async function runNodeImage({ device, bootOffset }: Bootable, parts: PivotParts): Promise<boolean> {
   const { system, clock, signal } = parts
   // An earlier process may have been killed after the pull and before the reboot.
   if (system.os?.pivot?.state === 'pulling') await pullNodeImage(parts)
   signal.throwIfAborted()
+  if (system.os?.pivot?.state === 'done') return false
   await withBootVolume(device, bootOffset, clock, (volume) => addEntry(volume, titleOf(system.os!.staged!)))
   await device.flush()
   const message = 'initiating reboot: completing firstboot provisioning'
   system.print({ at: clock.now(), from: 'machine-config-daemon[1402]', priority: 'info', message })
+  return true
 }

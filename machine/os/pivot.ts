@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { minutes, seconds, type Clock, type Probe } from '../../runtime/index.js'
 import type { RootTree } from '../root/root-tree.js'
-import type { OsDeployment, OsState } from './deployments.js'
+import { deployFiles, type OsDeployment, type OsState } from './deployments.js'
 import { PullFailure, type ImageRegistry, type NodeImageManifest } from './registry.js'
 import type { InstalledSystem } from './installed-system.js'
 
@@ -52,9 +52,16 @@ export async function pullNodeImage(parts: PivotParts): Promise<void> {
     const pivot = { ...os.pivot!, attempts: os.pivot!.attempts + 1 }
     say(parts, 'info', `Pulling manifest: ostree-unverified-registry:${pivot.image}`)
     try {
-      const { deployment, layers } = await probe.around({ kind: 'image-pull', machine, image: pivot.image }, () =>
-        pull(parts, os, pivot.image),
+      const { deployment, layers, isBooted } = await probe.around(
+        { kind: 'image-pull', machine, image: pivot.image },
+        () => pullDeployment(parts, pivot.image),
       )
+      if (isBooted) {
+        say(parts, 'info', `No pivot required: ${deployment.version} is the version of the disk image`)
+        system.edit((tree) => deployFiles(tree, null, deployment))
+        system.keepOs({ ...os, booted: deployment, pivot: { ...pivot, lastError: null, state: 'done' } })
+        return await parts.persist()
+      }
       say(parts, 'info', `Staging deployment of ${deployment.version}`)
       system.keepOs({ ...os, staged: deployment, layers, pivot: { ...pivot, lastError: null, state: 'staged' } })
       return await parts.persist()
@@ -71,24 +78,39 @@ export async function pullNodeImage(parts: PivotParts): Promise<void> {
   }
 }
 
-async function pull({ registry, system, signal }: PivotParts, os: OsState, image: string) {
+/**
+ * Pulls the layers of an image that are not there.
+ *
+ * @throws PullFailure
+ */
+export async function pullDeployment(
+  { registry, system, signal }: Pick<PivotParts, 'registry' | 'system' | 'signal'>,
+  image: string,
+): Promise<{ deployment: OsDeployment; layers: readonly string[]; isBooted: boolean }> {
   const wanted = /@sha256:([0-9a-f]{64})$/.exec(image)?.[1]
   if (wanted === undefined) throw new PullFailure('the image is not named by its digest')
   const { manifest } = await registry.manifest(image, signal)
   const digest = createHash('sha256').update(manifest).digest('hex')
   if (digest !== wanted)
     throw new PullFailure(`manifest digest sha256:${digest} does not match expected sha256:${wanted}`)
-  const { version, layers, files } = JSON.parse(Buffer.from(manifest).toString()) as NodeImageManifest
+  const { version, base, layers, files, inDiskImages } = JSON.parse(
+    Buffer.from(manifest).toString(),
+  ) as NodeImageManifest
+  const checksum = createHash('sha256').update(`ostree ${digest}`).digest('hex')
+  const deployment: OsDeployment = { checksum, version, image, files }
+  const os = system.os!
   let have = os.layers
+  if (inDiskImages && os.booted.image === null && os.booted.version === version)
+    return { deployment, layers: have, isBooted: true }
+  const [baseLayer] = layers
+  if (baseLayer && os.base === base && !have.includes(baseLayer.digest)) have = [...have, baseLayer.digest]
   for (const layer of layers)
     if (!have.includes(layer.digest)) {
       await registry.layer(image, layer.digest, signal)
       have = [...have, layer.digest]
       system.keepOs({ ...system.os!, layers: have })
     }
-  const checksum = createHash('sha256').update(`ostree ${digest}`).digest('hex')
-  const deployment: OsDeployment = { checksum, version, image, files }
-  return { deployment, layers: have }
+  return { deployment, layers: have, isBooted: false }
 }
 
 function say({ system, clock }: PivotParts, priority: 'info' | 'err', message: string): void {

@@ -14,6 +14,8 @@ export interface NodeImageManifest {
   layers: { digest: string; size: number }[]
   /** Paths below /usr that it adds to the base. */
   files: string[]
+  /** Whether disk images of the same version have all of it: a machine that was installed from one needs no update. */
+  inDiskImages?: boolean
 }
 
 /** A failed pull, with the reason as message. */

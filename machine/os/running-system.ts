@@ -1,0 +1,146 @@
+import { Mutex } from '../../runtime/index.js'
+import type { BootingMachine } from '../machine-parts.js'
+import type { Bootable } from '../boot/bootable.js'
+import { withBootVolume } from '../disk/boot-volume.js'
+import { folderOf, newFile } from '../root/root-tree.js'
+import { MachineUnreachable } from '../ramdisk/ramdisk-session.js'
+import { titleOf } from './deployments.js'
+import type { JournalLine } from './journal.js'
+import { addEntry } from './loader-entries.js'
+import { pullDeployment } from './pivot.js'
+import { NO_REGISTRY, PullFailure } from './registry.js'
+
+/**
+ * The OS on a machine's disk while it runs, as its own programs and a user who is logged in have it. Every call rejects
+ * while the machine is off, boots, or runs something else.
+ */
+export interface RunningOs {
+  /** Writes a file, and makes the folders above it. */
+  write(path: string, bytes: Uint8Array, mode?: number): Promise<void>
+  remove(path: string): Promise<void>
+  /** Adds a line to the journal. */
+  log(from: string, priority: JournalLine['priority'], message: string): void
+  /**
+   * `rpm-ostree rebase`: pulls an image by its digest, once, and stages it for the next boot. Layers that are there are not
+   * fetched again.
+   *
+   * @throws PullFailure
+   */
+  rebase(image: string): Promise<void>
+  /** Reboots from inside: the staged deployment becomes the one of the next boot. */
+  reboot(): Promise<void>
+  /** Calls back after each change of a file, as inotify does. */
+  watch(changed: (path: string) => void): Disposable
+}
+
+/** One run of the installed system, from the end of its boot to the loss of power. */
+export class RunningSystem {
+  readonly #booting: BootingMachine
+  readonly #find: (signal: AbortSignal) => Promise<Bootable | undefined>
+  readonly #controller = new AbortController()
+  readonly #work = new Mutex()
+
+  constructor(booting: BootingMachine, find: (signal: AbortSignal) => Promise<Bootable | undefined>) {
+    this.#booting = booting
+    this.#find = find
+  }
+
+  write(path: string, bytes: Uint8Array, mode = 0o644): Promise<void> {
+    return this.#edit((system) =>
+      system.edit((tree) => {
+        tree.mkdirs(folderOf(path))
+        tree.put(path, newFile(bytes, { mode }))
+      }),
+    )
+  }
+
+  remove(path: string): Promise<void> {
+    return this.#edit((system) => system.edit((tree) => tree.remove(path)))
+  }
+
+  log(from: string, priority: JournalLine['priority'], message: string): void {
+    const { record, parts } = this.#booting
+    record.system.print({ at: parts.clock.now(), from, priority, message })
+  }
+
+  rebase(image: string): Promise<void> {
+    return this.#work.run(async () => {
+      const { machine, record, parts } = this.#booting
+      const { system } = record
+      const { registry = NO_REGISTRY, clock, probe } = parts
+      const { signal } = this.#controller
+      signal.throwIfAborted()
+      if (!system.os || system.isPivoting) throw new PullFailure('another transaction is in progress')
+      if (system.os.booted.image === image) return
+      const { deployment } = await probe.around({ kind: 'image-pull', machine: machine.spec.id, image }, () =>
+        pullDeployment({ system, registry, signal }, image),
+      )
+      signal.throwIfAborted()
+      system.keepOs({ ...system.os, staged: deployment })
+      system.print({
+        ...{ at: clock.now(), from: 'rpm-ostree[1544]', priority: 'info' },
+        message: `Staged deployment of ${deployment.version}; reboot to start it`,
+      })
+      await record.persist()
+    })
+  }
+
+  reboot(): Promise<void> {
+    return this.#work.run(async () => {
+      const { record, parts, request } = this.#booting
+      const { signal } = this.#controller
+      const staged = record.system.os?.staged
+      if (staged) {
+        // ostree-finalize-staged.service writes the boot entry at shutdown: a loss of power before loses the deployment.
+        const bootable = await this.#find(signal)
+        if (bootable) {
+          await withBootVolume(bootable.device, bootable.bootOffset, parts.clock, (volume) =>
+            addEntry(volume, titleOf(staged)),
+          )
+          await bootable.device.flush()
+        }
+      }
+      signal.throwIfAborted()
+      request('reboot')
+    })
+  }
+
+  /** Ends it by loss of power, or with this process. */
+  async end(reason: unknown): Promise<void> {
+    this.#controller.abort(reason)
+    await this.#work.run(() => Promise.resolve())
+  }
+
+  #edit(change: (system: BootingMachine['record']['system']) => void): Promise<void> {
+    return this.#work.run(async () => {
+      this.#controller.signal.throwIfAborted()
+      change(this.#booting.record.system)
+      await this.#booting.record.persist()
+    })
+  }
+}
+
+/** A machine's {@link RunningOs}, whichever boot it is in. */
+export function runningOs(name: string, current: () => RunningSystem | undefined): RunningOs {
+  const watchers = new Set<(path: string) => void>()
+  const reached = (): RunningSystem => {
+    const system = current()
+    if (!system) throw new MachineUnreachable(`${name} does not run the system on its disk`)
+    return system
+  }
+  const changing = async (path: string, change: (system: RunningSystem) => Promise<void>): Promise<void> => {
+    await change(reached())
+    for (const changed of watchers) changed(path)
+  }
+  return {
+    write: (path, bytes, mode) => changing(path, (system) => system.write(path, bytes, mode)),
+    remove: (path) => changing(path, (system) => system.remove(path)),
+    log: (from, priority, message) => reached().log(from, priority, message),
+    rebase: async (image) => reached().rebase(image),
+    reboot: async () => reached().reboot(),
+    watch: (changed) => {
+      watchers.add(changed)
+      return { [Symbol.dispose]: () => void watchers.delete(changed) }
+    },
+  }
+}
