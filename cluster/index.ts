@@ -4,6 +4,21 @@ export { ALL_BEHAVIOURS } from './actors/all-behaviours.js'
 export { type Behaviour, Behaviours } from './actors/behaviours.js'
 export { runClusterBaremetalOperator } from './actors/cluster-baremetal-operator.js'
 export { runClusterVersionOperator } from './actors/cluster-version-operator/cluster-version-operator.js'
+export {
+  RECORD as BOOT_IMAGE_RECORD,
+  REFUSED as BOOT_IMAGE_REFUSED,
+} from './actors/machine-config-operator/boot-images/boot-image-controller.js'
+export {
+  type BootImagePlace,
+  UPDATES as BOOT_IMAGE_UPDATES,
+} from './actors/machine-config-operator/boot-images/boot-image-sources.js'
+export {
+  type MachineConfigOperatorParts,
+  runMachineConfigOperator,
+} from './actors/machine-config-operator/machine-config-operator.js'
+export { runMachineApiOperator } from './actors/machine-api-operator/machine-api-operator.js'
+export { nodeNameOf } from './actors/kubelet.js'
+export { type NodeProgramsParts, runNodePrograms } from './actors/node-programs.js'
 export { ERRORS } from './errors.js'
 export { type KubeServerOptions, serveKube } from './kube/http/kube-server.js'
 export type { KubeClient, KubeStatus, ListOptions, ObjectName, WatchEvent } from './kube/kube-client.js'

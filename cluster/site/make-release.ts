@@ -21,6 +21,8 @@ export interface NewRelease {
   nodeImage?: string
   /** Stream metadata of the boot images, as JSON. */
   bootImages?: string
+  /** bootimage.json of machine-os-content, as JSON. */
+  bootimage?: string
   /** Container of the agent; by default one of this release. */
   agentImage?: string
 }
@@ -61,7 +63,10 @@ export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, cl
     ...(bootImages === undefined ? [] : bootImagesOf(version, bootImages)),
     ...(operators.includes('machine-config') ? machineConfig(version, nodeImage) : []),
   ]
-  const payload: ReleasePayload = { version, manifests }
+  const payload: ReleasePayload = {
+    ...{ version, manifests },
+    ...(wanted.bootimage === undefined ? {} : { bootimage: wanted.bootimage }),
+  }
   const image = `${REPOSITORY}@${payloadDigest(payload)}`
   registry.publish(image, { payload })
   for (const [name, pullspec] of Object.entries(components))

@@ -15,6 +15,8 @@ export interface Manifest {
 export interface ReleasePayload {
   version: string
   manifests: readonly Manifest[]
+  /** bootimage.json of machine-os-content: coreos-assembler's meta.json of the build. */
+  bootimage?: string
 }
 
 /** A container image, as far as the pods of a site use it. */

@@ -226,7 +226,13 @@ export class MachineBoot {
       if (!bootable) return
       const persist = () => record.persist()
       const id = machine.spec.id
-      const isStaged = await runNodeImage(bootable, { ...{ machine: id, system, registry }, clock, probe, signal, persist })
+      const isStaged = await runNodeImage(bootable, {
+        ...{ machine: id, system, registry },
+        clock,
+        probe,
+        signal,
+        persist,
+      })
       if (!isStaged) return probe.report({ kind: 'node-image', machine: id })
       // A machine that was switched off meanwhile must not start itself again.
       signal.throwIfAborted()

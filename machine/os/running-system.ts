@@ -120,7 +120,7 @@ export class RunningSystem {
   }
 }
 
-/** A machine's {@link RunningOs}, whichever boot it is in. */
+/** A machine's {@link RunningOs} over all of its boots. */
 export function runningOs(name: string, current: () => RunningSystem | undefined): RunningOs {
   const watchers = new Set<(path: string) => void>()
   const reached = (): RunningSystem => {

@@ -1,0 +1,189 @@
+import { seconds } from '../../../runtime/index.js'
+import type { KubeNode } from '../../kube/kinds/core.js'
+import type { Machine } from '../../kube/kinds/machine.js'
+import type { BareMetalHost } from '../../kube/kinds/metal3.js'
+import type { ObjectName } from '../../kube/kube-client.js'
+import { runActor, type ActorParts, type Next } from '../actor.js'
+import { CHOOSES_FREE_HOSTS, DRAINS_BEFORE_DELETION, RELEASES_EMPTY_HOSTS } from './behaviours.js'
+import {
+  claimed,
+  emptied,
+  hostOf,
+  isConsumedBy,
+  isEmptied,
+  isFree,
+  matches,
+  providerIdOf,
+  providerSpecOf,
+  released,
+} from './hosts.js'
+import { EXCLUDE_DRAINING, HOST, INSTANCE_STATE, MACHINE, MACHINE_FINALIZER, NAME } from './names.js'
+
+/** `requeueAfter` of the actuator. */
+const AGAIN = seconds(30)
+const PROVISIONED = ['provisioned', 'externally provisioned', 'unmanaged']
+
+/**
+ * Makes a machine of a host, and empties the host of a deleted machine: the machine controller of machine-api-operator
+ * 9511961 (pkg/controller/machine) with the actuator of cluster-api-provider-baremetal f2b0db1.
+ */
+export function runMachineController(parts: ActorParts): AsyncDisposable {
+  const { kube, random, behaviours, announce } = parts
+
+  const reconcile = async (at: ObjectName): Promise<Next> => {
+    const machine = await kube.find('Machine', at)
+    if (!machine) return
+    if (machine.metadata.deletionTimestamp !== undefined) return remove(machine)
+    if (!machine.metadata.finalizers?.includes(MACHINE_FINALIZER)) {
+      const finalizers = [...(machine.metadata.finalizers ?? []), MACHINE_FINALIZER]
+      await kube.patch('Machine', at, { metadata: { finalizers } })
+      return
+    }
+    const host = await hostFor(machine)
+    if (!host) {
+      await inPhase(machine, 'Provisioning')
+      return { again: AGAIN }
+    }
+    const annotated = await annotate(machine, host)
+    if (!PROVISIONED.includes(host.status?.provisioning.state ?? '')) {
+      await inPhase(annotated, annotated.status?.phase ?? 'Provisioning')
+      return
+    }
+    await provisioned(annotated, host)
+  }
+
+  /** The host of a machine: the one that it is already, or one that is free, which it claims. */
+  const hostFor = async (machine: Machine): Promise<BareMetalHost | undefined> => {
+    const { namespace = '' } = machine.metadata
+    const named = hostOf(machine)
+    if (named) {
+      const host = await kube.find('BareMetalHost', named)
+      const isSame = host && (named.uid === undefined || host.metadata.uid === named.uid)
+      if (isSame && isConsumedBy(host, machine)) return host
+    }
+    const { items } = await kube.list('BareMetalHost', { namespace })
+    const own = items.find((host) => isConsumedBy(host, machine))
+    if (own) return own
+    const fitting = items.filter((host) => matches(host, providerSpecOf(machine)))
+    const free = behaviours.has(CHOOSES_FREE_HOSTS) ? fitting.filter(isFree) : fitting
+    if (free.length === 0) {
+      if (machine.status?.phase === undefined)
+        announce({
+          ...{ actor: NAME, does: `waits with ${machine.metadata.name}` },
+          because: 'no available BareMetalHost was found',
+        })
+      return undefined
+    }
+    const chosen = free[Math.floor(random.next() * free.length)]!
+    announce({
+      ...{ actor: NAME, does: `takes host ${chosen.metadata.name} for ${machine.metadata.name}` },
+      because: free.length === 1 ? 'it is the only free one' : `it is one of ${free.length} that are free`,
+    })
+    return kube.update<'BareMetalHost'>(claimed(chosen, machine))
+  }
+
+  const annotate = async (machine: Machine, host: BareMetalHost): Promise<Machine> => {
+    const { name, namespace } = host.metadata
+    const annotations = {
+      [HOST]: `${namespace}/${name}`,
+      [INSTANCE_STATE]: host.status?.provisioning.state ?? '',
+    }
+    const known = machine.metadata.annotations ?? {}
+    if (Object.entries(annotations).every(([key, value]) => known[key] === value)) return machine
+    return kube.patch('Machine', machine.metadata, { metadata: { annotations } })
+  }
+
+  const provisioned = async (machine: Machine, host: BareMetalHost): Promise<void> => {
+    const providerID = providerIdOf(host)
+    const named =
+      machine.spec.providerID === undefined
+        ? await kube.patch('Machine', machine.metadata, { spec: { providerID } })
+        : machine
+    const node = await nodeOf(named)
+    if (!node) return inPhase(named, 'Provisioned')
+    const { name, namespace = '' } = named.metadata
+    const annotations = { [MACHINE]: `${namespace}/${name}` }
+    if (node.spec?.providerID !== providerID || node.metadata.annotations?.[MACHINE] !== annotations[MACHINE])
+      await kube.patch('Node', node.metadata, { metadata: { annotations }, spec: { providerID } })
+    await inPhase(named, 'Running', node.metadata.name)
+  }
+
+  /** The node of a machine: by its provider's id, or by the name of its host, as its addresses have it in life. */
+  const nodeOf = async (machine: Machine): Promise<KubeNode | undefined> => {
+    const { providerID } = machine.spec
+    const nodes = (await kube.list('Node')).items
+    const linked = nodes.find(({ spec }) => providerID !== undefined && spec?.providerID === providerID)
+    if (linked) return linked
+    const host = hostOf(machine)?.name
+    return nodes.find(({ metadata, spec }) => metadata.name === host && spec?.providerID === undefined)
+  }
+
+  const inPhase = async (
+    machine: Machine,
+    phase: NonNullable<NonNullable<Machine['status']>['phase']>,
+    node?: string,
+  ): Promise<void> => {
+    const { status } = machine
+    const nodeRef = node === undefined ? status?.nodeRef : { name: node }
+    if (status?.phase === phase && status.nodeRef?.name === nodeRef?.name) return
+    await kube.updateStatus<'Machine'>({ ...machine, status: { phase, ...(nodeRef ? { nodeRef } : {}) } })
+    if (phase === 'Running' && status?.phase !== 'Running')
+      announce({ actor: NAME, does: `counts ${machine.metadata.name} as running`, because: `it is node ${node}` })
+  }
+
+  /** Drains the node, empties the host, deletes the node, and lets the machine go, in this order. */
+  const remove = async (machine: Machine): Promise<Next> => {
+    if (!machine.metadata.finalizers?.includes(MACHINE_FINALIZER)) return
+    await inPhase(machine, 'Deleting')
+    const node = await nodeOf(machine)
+    const isDrained = machine.metadata.annotations?.[EXCLUDE_DRAINING] !== undefined || !node
+    if (!isDrained && node.spec?.unschedulable !== true && behaviours.has(DRAINS_BEFORE_DELETION)) {
+      announce({
+        ...{ actor: NAME, does: `drains ${node.metadata.name}`, because: `${machine.metadata.name} is deleted` },
+      })
+      await kube.patch('Node', node.metadata, { spec: { unschedulable: true } })
+    }
+    if (behaviours.has(RELEASES_EMPTY_HOSTS)) {
+      const isEmpty = await emptyHost(machine)
+      if (!isEmpty) return { again: AGAIN }
+    }
+    if (node) await kube.delete('Node', node.metadata)
+    const current = await kube.find('Machine', machine.metadata)
+    const finalizers = current?.metadata.finalizers?.filter((one) => one !== MACHINE_FINALIZER)
+    if (finalizers) await kube.patch('Machine', machine.metadata, { metadata: { finalizers } })
+  }
+
+  /** @returns whether the host has let the machine go */
+  const emptyHost = async (machine: Machine): Promise<boolean> => {
+    const named = hostOf(machine)
+    const { items } = await kube.list('BareMetalHost', { namespace: machine.metadata.namespace ?? '' })
+    const host = named ? await kube.find('BareMetalHost', named) : items.find((one) => isConsumedBy(one, machine))
+    if (!host || !isConsumedBy(host, machine)) return true
+    if (!isEmptied(host)) {
+      const { name } = host.metadata
+      announce({ actor: NAME, does: `empties host ${name}`, because: `${machine.metadata.name} is deleted` })
+      await kube.update<'BareMetalHost'>(emptied(host))
+      return false
+    }
+    const { state = '' } = host.status?.provisioning ?? {}
+    if (['provisioning', 'provisioned', 'deprovisioning'].includes(state)) return false
+    if (state === 'externally provisioned' && host.status?.poweredOn) return false
+    await kube.update<'BareMetalHost'>(released(host))
+    return true
+  }
+
+  const allMachines = async () =>
+    (await kube.list('Machine')).items.map(({ metadata: { name, namespace = '' } }) => ({ name, namespace }))
+  return runActor(
+    {
+      name: `${NAME}: machines`,
+      watches: [
+        { kind: 'Machine' },
+        { kind: 'BareMetalHost', keysOf: allMachines },
+        { kind: 'Node', keysOf: allMachines },
+      ],
+      reconcile,
+    },
+    parts,
+  )
+}

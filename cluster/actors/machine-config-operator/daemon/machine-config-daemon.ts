@@ -1,0 +1,49 @@
+import { minutes, seconds } from '../../../../runtime/index.js'
+import type { Next } from '../../actor.js'
+import { DAEMON, failureOf, updateNode, type DaemonParts } from './update-node.js'
+
+const [FIRST_PAUSE, LONGEST_PAUSE] = [seconds(1), minutes(5)]
+
+/**
+ * The machine config daemon of one computer, for one run of its OS: it looks again when its Node object or a file on the
+ * disk has changed.
+ *
+ * @param signal ends with that run
+ */
+export async function runMachineConfigDaemon(parts: DaemonParts, signal: AbortSignal): Promise<void> {
+  const { kube, clock, machine, logger, node } = parts
+  let wake = new AbortController()
+  let isDue = true
+  const look = (): void => {
+    isDue = true
+    wake.abort()
+  }
+  using _watching = machine.running.watch(look)
+  const following = (async () => {
+    for await (const _ of kube.watch('Node', { fieldSelector: `metadata.name=${node}`, signal })) look()
+  })().catch((error: unknown) => {
+    if (!signal.aborted) logger('error', `${DAEMON} of ${node} watches no more: ${failureOf(error)}`, { error })
+  })
+  for (let failures = 0; !signal.aborted;) {
+    isDue = false
+    wake = new AbortController()
+    let next: Next
+    try {
+      next = await updateNode(parts, signal)
+      failures = 0
+    } catch (error) {
+      if (signal.aborted) break
+      logger('debug', `${DAEMON} of ${node}: ${failureOf(error)}`)
+      next = { again: Math.min(FIRST_PAUSE * 2 ** failures++, LONGEST_PAUSE) }
+    }
+    if (isDue && failures === 0) continue
+    await pause(next?.again, AbortSignal.any([signal, wake.signal]))
+  }
+  await following
+
+  async function pause(ms: number | undefined, until: AbortSignal): Promise<void> {
+    if (ms !== undefined) return clock.sleep(ms, { signal: until }).catch(() => {})
+    if (!until.aborted)
+      await new Promise<void>((resolve) => until.addEventListener('abort', () => resolve(), { once: true }))
+  }
+}

@@ -1,0 +1,61 @@
+import { apiVersionOf } from '../../kube/kinds.js'
+import type { MachineConfig } from '../../kube/kinds/machine-config.js'
+import type { NewObject } from '../../kube/object.js'
+import { GENERATED_BY, nodeRoleLabel, ROLE, type Role } from './names.js'
+import { OWN_SPEC } from './rendered-config.js'
+
+type NewConfig = NewObject<MachineConfig> & { kind: 'MachineConfig' }
+
+const file = (path: string, text: string, mode = 0o644) => ({
+  ...{ path, mode, overwrite: true },
+  contents: { source: `data:,${encodeURIComponent(text)}` },
+})
+
+/**
+ * The MachineConfigs that the operator makes of its templates for a role: names and paths of
+ * machine-config-operator 7ff337a templates/common and templates/worker; contents are shortened to what is used here.
+ */
+export function templatesOf(role: Role, releaseVersion: string): NewConfig[] {
+  const config = (name: string, ignition: object): NewConfig => ({
+    ...{ apiVersion: apiVersionOf('MachineConfig'), kind: 'MachineConfig' },
+    metadata: { name, labels: { [ROLE]: role }, annotations: { [GENERATED_BY]: releaseVersion } },
+    spec: { config: { ignition: { version: OWN_SPEC }, ...ignition } },
+  })
+  return [
+    config(`00-${role}`, {
+      storage: { files: [file('/etc/sysctl.d/inotify.conf', 'fs.inotify.max_user_watches = 65536\n')] },
+    }),
+    config(`01-${role}-container-runtime`, {
+      storage: {
+        files: [file('/etc/crio/crio.conf.d/00-default', '[crio.runtime]\nlog_level = "info"\npids_limit = 0\n')],
+      },
+    }),
+    config(`01-${role}-kubelet`, {
+      storage: { files: [file('/etc/kubernetes/kubelet.conf', kubeletConfig)] },
+      systemd: { units: [{ name: 'kubelet.service', enabled: true, contents: kubeletUnit(role) }] },
+    }),
+  ]
+}
+
+const kubeletConfig = `kind: KubeletConfiguration
+apiVersion: kubelet.config.k8s.io/v1beta1
+cgroupDriver: systemd
+nodeStatusUpdateFrequency: 10s
+nodeStatusReportFrequency: 5m
+`
+
+const labelsOf = (role: Role): string =>
+  role === 'master' ? `${nodeRoleLabel('control-plane')},${nodeRoleLabel('master')}` : nodeRoleLabel(role)
+
+const kubeletUnit = (role: Role): string => `[Unit]
+Description=Kubernetes Kubelet
+Requires=crio.service
+After=crio.service
+
+[Service]
+ExecStart=/usr/bin/kubelet --config=/etc/kubernetes/kubelet.conf --node-labels=${labelsOf(role)}
+Restart=always
+
+[Install]
+WantedBy=multi-user.target
+`

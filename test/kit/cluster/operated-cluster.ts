@@ -1,0 +1,193 @@
+import {
+  ALL_BEHAVIOURS,
+  apiVersionOf,
+  Behaviours,
+  makeRelease,
+  openKube,
+  runClusterVersionOperator,
+  runMachineApiOperator,
+  runMachineConfigOperator,
+  runNodePrograms,
+  type ActorParts,
+  type Kind,
+  type Kinds,
+  type MadeRelease,
+  type NewRelease,
+  type Notice,
+} from '../../../cluster/index.js'
+import { SiteNetwork } from '../../../cluster/site/network.js'
+import { SiteRegistry } from '../../../cluster/site/container-registry.js'
+import { createStagedLab, type StagedLabOptions, type StagedNode } from '../../../lab/index.js'
+import type { Machine } from '../../../machine/index.js'
+import { Scope, seededRandom, silent } from '../../../runtime/index.js'
+import { machineOf } from '../deployed.js'
+import { runHostOperator } from './host-operator.js'
+
+export const NAMESPACE = 'openshift-machine-api'
+
+export interface OperatedOptions extends StagedLabOptions {
+  clock?: 'auto'
+  /** Behaviours that the actors lack. */
+  without?: readonly string[]
+}
+
+export type WantedRelease = Omit<NewRelease, 'operators'>
+
+/** How machines of a set are installed. */
+export type Installation = Pick<
+  NonNullable<Kinds['Machine']['spec']['providerSpec']['value']>,
+  'image' | 'customDeploy' | 'hostSelector'
+>
+
+/** A cluster whose operators act by themselves: machines of a lab, an API with objects, and what watches them. */
+export async function operatedCluster(first: WantedRelease, options: OperatedOptions = {}) {
+  const { without = [], clock: mode = 'auto', ...more } = options
+  const scope = new Scope()
+  try {
+    const lab = scope.use(await createStagedLab({ ...more, clock: mode }))
+    const { clock } = lab
+    const random = seededRandom(options.seed ?? 7)
+    const { client: kube } = openKube({ clock, random })
+    const notices: Notice[] = []
+    const parts: ActorParts = {
+      ...{ kube, clock, random, logger: silent, behaviours: new Behaviours(ALL_BEHAVIOURS, without) },
+      announce: (notice) => void notices.push(notice),
+    }
+    const registry = new SiteRegistry(new SiteNetwork({ clock, reachability: 'connected', mirrors: [] }), [])
+    const release = (wanted: WantedRelease): Promise<MadeRelease> =>
+      makeRelease(registry, { operators: ['machine-api', 'machine-config'], ...wanted }, clock)
+    const installed = await release(first)
+    const hosts = new Map<string, StagedNode>()
+    scope.use(runClusterVersionOperator({ ...parts, registry, release: installed.image }))
+    scope.use(runMachineApiOperator(parts))
+    scope.use(runHostOperator(parts, lab.client))
+    const config = scope.use(await runMachineConfigOperator({ ...parts, registry }))
+    scope.use(runNodePrograms({ ...parts, machines: lab.machines, probe: lab.probe }))
+
+    const until = async <K extends Kind>(
+      kind: K,
+      name: string,
+      holds: (object: Kinds[K]) => boolean,
+      namespace?: string,
+    ): Promise<Kinds[K]> => {
+      const ending = new AbortController()
+      const at = { fieldSelector: `metadata.name=${name}`, ...(namespace === undefined ? {} : { namespace }) }
+      const seen = (async () => {
+        for await (const { type, object } of kube.watch(kind, { ...at, signal: ending.signal }))
+          if (type !== 'DELETED' && holds(object)) return object
+        throw new Error('the watch has ended')
+      })()
+      try {
+        return await clock.until(seen)
+      } finally {
+        ending.abort()
+      }
+    }
+
+    const cluster = {
+      ...{ lab, kube, clock, registry, notices, until, release, config, parts },
+      said: () => notices.map(({ does, because }) => (because === undefined ? does : `${does}: ${because}`)),
+      /** Lets lab time pass. */
+      pass: (ms: number) => clock.advance(ms),
+
+      async addHost(name: string, labels: Record<string, string> = {}): Promise<void> {
+        const node = await lab.enroll({ fields: { name } })
+        await node.makeAvailable()
+        hosts.set(name, node)
+        const at = { name, namespace: NAMESPACE }
+        const host = await kube.create<'BareMetalHost'>({
+          ...{ apiVersion: apiVersionOf('BareMetalHost'), kind: 'BareMetalHost', metadata: { ...at, labels } },
+          spec: { online: false },
+        })
+        await kube.updateStatus<'BareMetalHost'>({
+          ...host,
+          status: {
+            ...{ errorMessage: '', errorCount: 0, operationalStatus: 'OK', poweredOn: false },
+            provisioning: { ID: node.uuid, state: 'available' },
+          },
+        })
+      },
+
+      machine: (name: string): Promise<Machine> => machineOf(hosts.get(name)!),
+      node: (name: string) => kube.get('Node', { name }),
+
+      machineSet(
+        name: string,
+        replicas: number,
+        installation: Installation,
+        { role = 'worker', annotations = {} }: { role?: string; annotations?: Record<string, string> } = {},
+      ) {
+        const labels = { 'machine.openshift.io/cluster-api-machineset': name }
+        return kube.create<'MachineSet'>({
+          ...{ apiVersion: apiVersionOf('MachineSet'), kind: 'MachineSet' },
+          metadata: { name, namespace: NAMESPACE, annotations },
+          spec: {
+            replicas,
+            selector: { matchLabels: labels },
+            template: {
+              metadata: { labels: { ...labels, 'machine.openshift.io/cluster-api-machine-role': role } },
+              spec: { providerSpec: { value: { ...installation, userData: { name: `${role}-user-data` } } } },
+            },
+          },
+        })
+      },
+
+      scale: (name: string, replicas: number) =>
+        kube.patch('MachineSet', { name, namespace: NAMESPACE }, { spec: { replicas } }),
+
+      /** Waits until as many machines of a set as it asks for are running nodes. */
+      running: (name: string, replicas: number) =>
+        until(
+          'MachineSet',
+          name,
+          ({ status, spec }) =>
+            spec.replicas === replicas && status?.replicas === replicas && status.availableReplicas === replicas,
+          NAMESPACE,
+        ),
+
+      upgrade: ({ image, version }: MadeRelease) =>
+        kube.patch('ClusterVersion', { name: 'version' }, { spec: { desiredUpdate: { image, version } } }),
+
+      completed: (version: string) =>
+        until('ClusterVersion', 'version', ({ status }) => {
+          const [entry] = status?.history ?? []
+          return entry?.version === version && entry.state === 'Completed'
+        }),
+
+      updated: (pool: string) =>
+        until('MachineConfigPool', pool, ({ spec, status }) => {
+          const updated = status?.conditions?.find(({ type }) => type === 'Updated')
+          return updated?.status === 'True' && spec.configuration?.name === status?.configuration?.name
+        }),
+
+      /** Waits until a node has a state, by its daemon's account; with a part of the reason. */
+      inState: (node: string, state: string, reason = '') =>
+        until('Node', node, ({ metadata: { annotations = {} } }) => {
+          const key = 'machineconfiguration.openshift.io'
+          return annotations[`${key}/state`] === state && (annotations[`${key}/reason`] ?? '').includes(reason)
+        }),
+
+      /** Waits until a node runs an image, and its daemon is done. */
+      async runs(node: string, image: string) {
+        const machine = await machineOf(hosts.get(node)!)
+        return until('Node', node, ({ metadata: { annotations = {} } }) => {
+          const key = 'machineconfiguration.openshift.io'
+          const isDone = annotations[`${key}/currentConfig`] === annotations[`${key}/desiredConfig`]
+          return isDone && annotations[`${key}/state`] === 'Done' && machine.os()?.booted.image === image
+        })
+      },
+
+      imageOf: async (name: string) =>
+        (await kube.get('MachineSet', { name, namespace: NAMESPACE })).spec.template.spec.providerSpec.value?.image,
+
+      [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+    }
+    await cluster.completed(first.version)
+    return cluster
+  } catch (error) {
+    await scope[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+export type OperatedCluster = Awaited<ReturnType<typeof operatedCluster>>
