@@ -21,7 +21,14 @@ const DEBIAN = {
     ip: 'iproute2',
   },
   ...{ xorriso: 'xorriso', cpio: 'cpio', xz: 'xz-utils', curl: 'curl', sgdisk: 'gdisk', debugfs: 'e2fsprogs' },
-  ...{ 'fsck.vfat': 'dosfstools', mdadm: 'mdadm', lvcreate: 'lvm2', sfdisk: 'fdisk', 'systemd-run': 'systemd' },
+  ...{
+    kubectl: 'kubernetes-client',
+    'fsck.vfat': 'dosfstools',
+    mdadm: 'mdadm',
+    lvcreate: 'lvm2',
+    sfdisk: 'fdisk',
+    'systemd-run': 'systemd',
+  },
 }
 
 /** Runs steps one after another, and prints the time of each that took more than two seconds. */
