@@ -1,6 +1,13 @@
 /** The operators around Ironic, and the Kubernetes API that they share. */
 export { type ActorDefinition, type ActorParts, runActor, type Notice } from './actors/actor.js'
 export { ALL_BEHAVIOURS } from './actors/all-behaviours.js'
+export { AppliedHosts, type AppliedHostsParts, type HostReport } from './actors/baremetal-operator/applied-hosts.js'
+export {
+  type BareMetalOperatorParts,
+  runBareMetalOperator,
+  type RunningBareMetalOperator,
+} from './actors/baremetal-operator/baremetal-operator.js'
+export { BARE_METAL_OPERATOR_BEHAVIOURS } from './actors/baremetal-operator/behaviours.js'
 export { type Behaviour, Behaviours } from './actors/behaviours.js'
 export { runClusterBaremetalOperator } from './actors/cluster-baremetal-operator.js'
 export { runClusterVersionOperator } from './actors/cluster-version-operator/cluster-version-operator.js'

@@ -1,6 +1,9 @@
-import { UserError } from '../runtime/index.js'
+import { UserError, type Clock } from '../runtime/index.js'
 import { ironicSentence } from '../wire/index.js'
 import type { Stage } from '../lab/index.js'
+
+/** How long an Ironic that was ready counts as ready, in milliseconds. */
+const CACHED = 5_000
 
 /** Microversions that BareMetal Operator can use, newest first. */
 const SUPPORTED_MICROVERSIONS = [110, 109, 95, 93, 89]
@@ -29,7 +32,8 @@ const SUCCESS: Readonly<Record<string, readonly number[]>> = {
   DELETE: [200, 202, 204],
 }
 
-type IronicAccess = Pick<Stage, 'transport' | 'url' | 'headers'>
+/** Where Ironic is. */
+export type IronicAccess = Pick<Stage, 'transport' | 'url' | 'headers'>
 
 /** A request and the status of its answer. */
 export interface MadeCall {
@@ -62,6 +66,7 @@ export class Calls {
   readonly #onCall: (call: MadeCall) => void
   readonly #signal: AbortSignal | undefined
   #version: number | undefined
+  #readySince: number | undefined
 
   constructor(lab: IronicAccess, { newestVersion = 110, onCall = () => {}, signal }: CallsOptions = {}) {
     this.#signal = signal
@@ -92,6 +97,14 @@ export class Calls {
     if (this.#version === undefined) throw notReady(`its newest version is 1.${newest}, and 1.89 is needed`)
     const { drivers } = await this.call<{ drivers: unknown[] }>('does a conductor offer drivers?', 'GET', '/drivers')
     if (drivers.length === 0) throw notReady('no drivers loaded')
+  }
+
+  /** {@link ready}, unless it was at most five seconds ago (`IRONIC_CLIENT_CACHE_TTL`). */
+  async readyFor(clock: Clock): Promise<void> {
+    const now = clock.now()
+    if (this.#readySince !== undefined && now - this.#readySince < CACHED) return
+    await this.ready()
+    this.#readySince = now
   }
 
   /**

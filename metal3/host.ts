@@ -1,4 +1,4 @@
-import type { JsonObject, RequestedStep } from '../wire/index.js'
+import type { ApiNode, JsonObject, RequestedStep } from '../wire/index.js'
 import type { BmcAccess } from './bmc-access.js'
 
 /** The parts of a BareMetalHost's `spec` that lead to requests to Ironic. */
@@ -61,6 +61,8 @@ export interface RamdiskSource {
   deployIso?: string
   deployKernel?: string
   deployRamdisk?: string
+  /** Only of an image that was made for the host. */
+  kernelParameters?: string
 }
 
 /** BareMetal Operator's variables for its ramdisk; undefined when they name none. */
@@ -84,6 +86,10 @@ export interface HostStatus {
   isRetry?: boolean
   /** The hardware is inspected although Ironic has an inventory. */
   isInspectionDue?: boolean
+  /** Gives up a wait for the ramdisk: the reboot annotation with `force`. */
+  isForced?: boolean
+  /** The BMC's account is another one than the node was told of. */
+  hasNewAccount?: boolean
   /** The cleaning steps that prepared the host, as JSON. */
   prepared?: string
   hardware?: JsonObject
@@ -129,7 +135,7 @@ export function registration(host: Host, { hasInstance = false }: HostStatus = {
 }
 
 /** Ramdisk URLs as paths of a PATCH: the ISO when the BMC boots one. */
-export function ramdiskOf({ bmc }: Host, { deployIso, deployKernel, deployRamdisk }: RamdiskSource) {
+export function ramdiskOf({ bmc }: Host, { deployIso, deployKernel, deployRamdisk, kernelParameters }: RamdiskSource) {
   const none = { deploy_iso: undefined, deploy_kernel: undefined, deploy_ramdisk: undefined }
   const chosen =
     deployIso !== undefined && bmc.takesIso
@@ -138,7 +144,8 @@ export function ramdiskOf({ bmc }: Host, { deployIso, deployKernel, deployRamdis
         ? { deploy_kernel: deployKernel, deploy_ramdisk: deployRamdisk }
         : undefined
   if (!chosen) return {}
-  return below('/driver_info/', { ...none, ...chosen, kernel_append_params: '%default%' })
+  const kernel_append_params = kernelParameters ? `%default% ${kernelParameters}` : undefined
+  return below('/driver_info/', { ...none, ...chosen, kernel_append_params })
 }
 
 const below = (prefix: string, values: Record<string, unknown>): Record<string, unknown> =>
@@ -180,19 +187,27 @@ export function instanceOf(host: Host): Record<string, unknown> {
     ...{ image_checksum: undefined, image_disk_format: undefined, image_pull_secret: undefined },
   }
   const instanceInfo = (values: Record<string, unknown>) => below('/instance_info/', values)
-  if (image?.format === 'live-iso' && !customDeploy)
+  if (customDeploy)
     return {
-      ...{ ...common, ...instanceInfo({ ...noImage, boot_iso: image.url }), '/deploy_interface': 'ramdisk' },
-      '/driver_info/force_persistent_boot_device': 'Default',
+      ...{ ...common, ...instanceInfo({ ...noImage, boot_iso: undefined, ...(image ? customImageInfo(image) : {}) }) },
+      '/deploy_interface': 'custom-agent',
     }
+  const persistence = { '/driver_info/force_persistent_boot_device': 'Default' }
+  if (isLiveIso(image)) {
+    // These two stay.
+    const { image_disk_format: _format, image_pull_secret: _secret, ...removed } = noImage
+    const live = instanceInfo({ ...removed, boot_iso: image!.url })
+    return { ...common, ...live, '/deploy_interface': 'ramdisk', ...persistence }
+  }
   return {
     ...common,
     ...instanceInfo({ ...noImage, boot_iso: undefined, ...(image ? imageInfo(image) : {}) }),
     // Removing the path restores Ironic's default deploy interface.
-    '/deploy_interface': customDeploy ? 'custom-agent' : undefined,
-    '/driver_info/force_persistent_boot_device': 'Default',
+    ...{ '/deploy_interface': undefined, ...persistence },
   }
 }
+
+const isLiveIso = (image: HostImage | undefined): boolean => image?.format === 'live-iso'
 
 const imageInfo = ({ url, checksum, checksumType, format, pullSecret }: HostImage): Record<string, unknown> => ({
   image_source: url,
@@ -202,6 +217,30 @@ const imageInfo = ({ url, checksum, checksumType, format, pullSecret }: HostImag
   image_disk_format: format,
   image_pull_secret: pullSecret,
 })
+
+/** A custom step takes an image without a checksum too; an unnamed algorithm is sent as an empty one. */
+const customImageInfo = ({ checksum, checksumType = '' as never, ...image }: HostImage): Record<string, unknown> => ({
+  ...imageInfo(image),
+  ...{ image_checksum: undefined, image_os_hash_algo: undefined, image_os_hash_value: undefined },
+  ...(checksum ? { image_os_hash_algo: checksumType, image_os_hash_value: checksum } : {}),
+})
+
+/** Whether a node has the image of its host, as far as BareMetal Operator looks (ironicHasSameImage). */
+export function hasImageOf({ instance_info: info }: ApiNode, { image }: Host): boolean {
+  if (isLiveIso(image)) return info['boot_iso'] === image!.url
+  const { url, checksum, checksumType } = image ?? {}
+  if (info['image_source'] !== (url ?? '')) return false
+  if (url?.startsWith('oci://') && !checksum) return true
+  return checksumType === undefined
+    ? info['image_checksum'] === (checksum ?? '') && info['image_os_hash_algo'] == null
+    : info['image_checksum'] == null &&
+        info['image_os_hash_algo'] === checksumType &&
+        info['image_os_hash_value'] === checksum
+}
+
+/** An image in an error message: `url: URL, checksum: CHECKSUM`. */
+export const imageText = ({ image }: Host): string =>
+  `url: ${image?.url ?? ''}${image?.checksum ? `, checksum: ${image.checksum}` : ''}`
 
 /** Config drive of the instance; none for a live ISO. */
 export function configdrive(host: Host): JsonObject {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../wire/index.js'
 import { bmcAccess } from './bmc-access.js'
 import type { Host, HostImage, HostRaid } from './host.js'
-import { checksumTypeOf, isCoreosImage } from './manifest-rules.js'
+import { isCoreosImage } from './manifest-rules.js'
 import { BadSecret, secretObject, secretValue } from './manifest-secrets.js'
 import type {
   BareMetalHostManifest,
@@ -37,7 +37,12 @@ export function hostOf({ metadata, spec }: BareMetalHostManifest, parts: HostPar
   const { metaData } = spec
 
   const { credentialsName, address, disableCertificateVerification = false } = spec.bmc
-  const account = { username: text(credentialsName, 'username'), password: text(credentialsName, 'password') }
+  // A Secret that was made with echo ends in a newline.
+  const [username, password] = ['username', 'password'].map((key) => text(credentialsName, key).trim()) as [
+    string,
+    string,
+  ]
+  const account = { username, password }
   if (account.username === '' || account.password === '')
     parts.onBadSecret(credentialsName, new BadSecret([], 'username and password must not be empty'))
   const userData = spec.userData && text(spec.userData.name, 'userData', ['userData', 'value'])
@@ -107,11 +112,26 @@ function imageOf(image: ImageManifest | undefined): HostImage | undefined {
   return {
     url,
     ...optional('checksum', checksum),
-    ...(checksumType === undefined ? {} : optional('checksumType', checksumTypeOf(image))),
+    // Ironic is told nothing of `auto`: it knows the algorithm by the length.
+    ...(checksumType === undefined || checksumType === 'auto' ? {} : { checksumType }),
     ...optional('format', format),
     ...optional('pullSecret', ociAuthSecretName && secretLabel(ociAuthSecretName, 'registry account')),
   }
 }
+
+/** Reason for which an image cannot be installed, in the operator's words (GetChecksum of baremetalhost_types.go). */
+export function checkImage({ url = '', checksum, checksumType, format }: ImageText): string | undefined {
+  if (url.startsWith('oci://'))
+    return checksum
+      ? 'spec.image.checksum must be empty for OCI images (oci:// images have embedded checksums)'
+      : undefined
+  if (format === 'live-iso') return undefined
+  if (!checksum) return 'checksum is required for normal images'
+  const isKnown = ['', 'auto', 'md5', 'sha256', 'sha512'].includes(checksumType ?? '')
+  return isKnown ? undefined : `unknown checksumType ${checksumType}, supported are md5, sha256, sha512, auto`
+}
+
+type ImageText = Partial<Record<'url' | 'checksum' | 'checksumType' | 'format', string>>
 
 /** Root-device hints in Ironic's operators: `<in>` for vendor and model, `>=` for the size, equality for the rest. */
 export function ironicHints(hints: DeviceHints): JsonObject {
@@ -133,7 +153,7 @@ export function ironicHints(hints: DeviceHints): JsonObject {
   }
 }
 
-function raidOf({ raid, rootDeviceHints }: BareMetalHostManifest['spec']): HostRaid | undefined {
+export function raidOf({ raid, rootDeviceHints }: BareMetalHostManifest['spec']): HostRaid | undefined {
   const { hardwareRAIDVolumes: hardware, softwareRAIDVolumes: software } = raid ?? {}
   // An empty list deletes volumes; an absent one keeps them.
   if (software?.length || (software && !hardware))

@@ -3,7 +3,7 @@ import type { StagedLab } from '../lab/index.js'
 import { Calls, Unexpected, type CallsOptions } from './calls.js'
 import { nodeName, serviceSteps, type Host, type HostStatus, type RamdiskSource } from './host.js'
 import { Phases } from './phases.js'
-import { findNode, registerHost } from './registration.js'
+import { findNode, readFirmware, registerHost } from './registration.js'
 import { later, NodeRequests, soon, type Outcome } from './requests.js'
 
 export interface OperatorOptions extends CallsOptions {
@@ -11,7 +11,7 @@ export interface OperatorOptions extends CallsOptions {
   ramdisk?: RamdiskSource
 }
 
-const PLACEHOLDER_RAMDISK: Required<RamdiskSource> = {
+const PLACEHOLDER_RAMDISK: RamdiskSource = {
   deployIso: 'http://images.invalid/ironic-python-agent.iso',
   deployKernel: 'http://images.invalid/ironic-python-agent.kernel',
   deployRamdisk: 'http://images.invalid/ironic-python-agent.initramfs',
@@ -90,8 +90,9 @@ export class BareMetalOperator {
       case 'register':
         return Promise.resolve('done')
       case 'power on':
+        return this.#phases.powerOn(node, this.statusOf(host))
       case 'power off':
-        return this.#phases.power(host, node, action)
+        return this.#phases.powerOff(host, node, 'soft', this.statusOf(host))
       default:
         return this.#phases[action](host, node)
     }
@@ -120,7 +121,7 @@ export class BareMetalOperator {
   /** One pass towards the end of {@link delete}. */
   async passOfDelete(host: Host): Promise<Outcome> {
     const node = await findNode(this.calls, host, this.statusOf(host))
-    if (node) return this.#phases.remove(node)
+    if (node) return this.#phases.remove(node, true)
     delete this.statusOf(host).id
     return 'done'
   }
@@ -169,8 +170,11 @@ export class BareMetalOperator {
   }
 
   async #registered(host: Host, act: (node: ApiNode) => Promise<Outcome>): Promise<Outcome> {
-    const found = await registerHost(this.#requests, host, this.statusOf(host), this.#ramdisk)
-    return 'uuid' in found ? act(found) : found.outcome
+    const status = this.statusOf(host)
+    const found = await registerHost({ requests: this.#requests, host, status, ramdisk: this.#ramdisk })
+    if ('outcome' in found) return found.outcome
+    await readFirmware(this.calls, found)
+    return act(found)
   }
 
   /** Runs passes until one is done or fails. A 409 means a locked node: the pass is repeated without an error. */

@@ -16,17 +16,28 @@ import { soon, type NodeRequests, type Outcome } from './requests.js'
 const PORT_FIELDS = 'fields=node_uuid%2Cuuid%2Caddress'
 type Ports = { ports: { node_uuid: string; address: string }[] }
 
-/** Finds the node of a host by its id, then by its names, then by its MAC address. */
+/**
+ * Finds the node of a host by its id, then by its names, then by its MAC address.
+ *
+ * @throws MacConflict when a node of another name has the MAC address
+ */
 export async function findNode(calls: Calls, host: Host, status: HostStatus): Promise<ApiNode | undefined> {
   const { id } = status
-  for (const name of [...(id ? [id] : []), nodeName(host), host.name]) {
+  for (const name of [...(id ? [id] : []), nodeName(host), ...(host.name.includes('~') ? [] : [host.name])]) {
     const why = name === id ? 'reads the node' : 'is there a node of this name already?'
     const node = await calls.find<ApiNode>(why, `/nodes/${name}`)
     if (node) return node
   }
   if (host.bootMac === undefined) return undefined
   const [port] = await portsOf(calls, host.bootMac, 'or one that boots from this MAC address?')
-  return port && calls.call<ApiNode>('reads the node of this port', 'GET', `/nodes/${port.node_uuid}`)
+  const node = port && (await calls.call<ApiNode>('reads the node of this port', 'GET', `/nodes/${port.node_uuid}`))
+  if (node?.name) throw new MacConflict(`MAC address ${host.bootMac} conflicts with existing node ${node.name}`)
+  return node
+}
+
+/** A computer that has a node already, of another host. */
+export class MacConflict extends Error {
+  override name = 'MacConflict'
 }
 
 async function portsOf(calls: Calls, mac: string, why: string): Promise<Ports['ports']> {
@@ -37,13 +48,22 @@ async function portsOf(calls: Calls, mac: string, why: string): Promise<Ports['p
 /** Provision states in which a flow runs; the node is left unchanged. */
 const BUSY: ReadonlySet<string> = new Set(['clean wait', 'cleaning', 'wait call-back', 'deploying', 'inspecting'])
 
+/** The first NIC address of `driver_info`: of another BMC, all of it is sent anew. */
+const addressIn = (info: JsonObject): unknown => Object.entries(info).find(([key]) => key.endsWith('_address'))?.[1]
+
+export interface RegistrationParts {
+  requests: NodeRequests
+  host: Host
+  status: HostStatus
+  /** Null keeps what the node has: the host's own image is not there yet. */
+  ramdisk: RamdiskSource | null
+  /** Whether an image of its own is made for each host, which then has the host's network configuration in it. */
+  hasBuilder?: boolean
+}
+
 /** First part of every pass: creates the node of an unknown host, patches one that differs from the spec. */
-export async function registerHost(
-  requests: NodeRequests,
-  host: Host,
-  status: HostStatus,
-  ramdisk: RamdiskSource,
-): Promise<ApiNode | { outcome: Outcome }> {
+export async function registerHost(parts: RegistrationParts): Promise<ApiNode | { outcome: Outcome }> {
+  const { requests, host, status, ramdisk, hasBuilder = false } = parts
   const { calls } = requests
   const found = await findNode(calls, host, status)
   const create = (): Promise<ApiNode> =>
@@ -52,28 +72,37 @@ export async function registerHost(
   status.id = node.uuid
   if (/^(enroll|manageable|available|active|error|.* failed)$/.test(node.provision_state))
     await ensurePorts(calls, host, node, status)
-  if (found)
-    node = await requests.patch('what differs from the spec', node, {
-      '/name': nodeName(host),
-      '/disable_power_off': host.disablePowerOff ?? false,
-      ...(host.preprovisioningNetworkData ? { '/network_data': host.preprovisioningNetworkData } : {}),
-    })
+  const network = hasBuilder ? undefined : host.preprovisioningNetworkData
+  const { driverInfo } = host.bmc
+  const hasNewBmc = status.hasNewAccount || addressIn(node.driver_info) !== addressIn(driverInfo)
+  node = await requests.patch('what differs from the spec', node, {
+    ...(found
+      ? {
+          '/name': nodeName(host),
+          ...(hasNewBmc ? { '/driver_info': driverInfo } : {}),
+          '/disable_power_off': host.disablePowerOff ?? false,
+          '/properties/cpu_arch': properties(host).cpu_arch,
+        }
+      : {}),
+    ...(network ? { '/network_data': network } : {}),
+  })
   if (node.provision_state === 'enroll') {
-    if (node.last_error && !status.isRetry) return { outcome: { error: node.last_error } }
-    if (node.target_provision_state === null) await requests.ask(node, 'manage')
-    return { outcome: soon }
+    if (node.last_error && !status.isRetry && !status.hasNewAccount) return { outcome: { error: node.last_error } }
+    return { outcome: node.target_provision_state === null ? await requests.ask(node, 'manage') : soon }
   }
   if (node.provision_state === 'verifying') return { outcome: soon }
   if (BUSY.has(node.provision_state)) return node
-  const patched = await requests.patch('the ramdisk, and properties from the spec', node, {
-    ...ramdiskOf(host, ramdisk),
+  return requests.patch('the ramdisk, and properties from the spec', node, {
+    ...(ramdisk ? ramdiskOf(host, ramdisk) : {}),
     '/automated_clean': host.automatedCleaning ?? true,
     '/properties/capabilities': capabilitiesWith(node.properties['capabilities'], host),
     '/properties/cpu_arch': properties(host).cpu_arch,
   })
-  await calls.find('firmware versions, for HostFirmwareComponents', `/nodes/${node.uuid}/firmware`)
-  return patched
 }
+
+/** Reads what HostFirmwareComponents show; failures are no matter. */
+export const readFirmware = (calls: Calls, { uuid }: ApiNode): Promise<unknown> =>
+  calls.call('firmware versions, for HostFirmwareComponents', 'GET', `/nodes/${uuid}/firmware`).catch(() => undefined)
 
 interface Nic {
   name: string

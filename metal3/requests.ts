@@ -4,6 +4,7 @@ import type { Calls } from './calls.js'
 /** Result of a pass over a host: done, repeat after `again` milliseconds, or an error for the host's status. */
 export type Outcome = 'done' | { again: number } | { error: string }
 
+export const atOnce: Outcome = { again: 0 }
 export const soon: Outcome = { again: 3_000 }
 export const later: Outcome = { again: 10_000 }
 
@@ -31,10 +32,18 @@ export class NodeRequests {
     this.calls = calls
   }
 
+  /** In maintenance no state can be changed: a fault is waited for, and any other maintenance is ended first. */
   async ask(node: ApiNode, target: Verb, more: JsonObject = {}): Promise<Outcome> {
+    if (node.fault) return later
+    if (node.maintenance) return this.endMaintenance(node)
     await this.calls.call(REASONS[target], 'PUT', `/nodes/${node.uuid}/states/provision`, { target, ...more })
     this.asked.push(target)
     return soon
+  }
+
+  async endMaintenance({ uuid }: ApiNode): Promise<Outcome> {
+    await this.calls.call('ends maintenance', 'DELETE', `/nodes/${uuid}/maintenance`)
+    return atOnce
   }
 
   /** Sends the values that differ from the node's; undefined removes a path. */

@@ -21,7 +21,18 @@ export interface WantedHost {
   annotations: Readonly<Record<string, string>>
   /** Secrets that the host names and no file has. */
   missingSecrets: readonly string[]
+  manifests: HostManifests
   notes: string[]
+}
+
+/** Objects of the files that are about a host. */
+export interface HostManifests {
+  host: BareMetalHostManifest
+  secrets: readonly SecretManifest[]
+  /** Settings of its HostFirmwareSettings. */
+  settings?: Record<string, string | number>
+  /** Updates of its HostFirmwareComponents. */
+  updates?: { component: string; url: string }[]
 }
 
 /** Assumed namespace of a manifest without one; kubectl would use that of its context. */
@@ -74,6 +85,12 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
       ...statesOf(read.manifest),
       labels: secretLabels(read.manifest, host),
       missingSecrets,
+      manifests: {
+        host: read.manifest,
+        secrets: secretsOf(read.manifest).flatMap((secret) => named('Secret', secret)?.manifest ?? []),
+        ...(settings ? { settings } : {}),
+        ...(updates ? { updates } : {}),
+      },
       notes: notesOf(read.manifest, missingSecrets),
     })
   }

@@ -1,17 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { BareMetalOperator, HostsController, manifestFindingLine, wantedHosts } from '../../metal3/index.js'
-import type { HostReport, RamdiskSource, WantedHost } from '../../metal3/index.js'
+import { AppliedHosts, Behaviours, openKube, runBareMetalOperator, type HostReport } from '../../cluster/index.js'
+import { manifestFindingLine, wantedHosts, type RamdiskSource, type WantedHost } from '../../metal3/index.js'
 import type { Stage } from '../../lab/index.js'
-import {
-  errorChain,
-  sharedAbort,
-  systemClock,
-  UserError,
-  type Clock,
-  type Logger,
-  type Random,
-} from '../../runtime/index.js'
+import { errorChain, systemClock, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
 
 /** How often files are looked at for changes, in milliseconds. */
 const LOOK = 250
@@ -75,27 +67,26 @@ export interface HostsOptions {
 /** Runs BareMetal Operator for the hosts of manifests, and follows their files where that is asked for. */
 export function reconcileHosts({ stage, ramdisk, ...options }: HostsOptions): AsyncDisposable {
   const { clock, random, logger, onChange } = options
-  const lab = { transport: stage.transport, url: stage.url, headers: stage.headers, clock }
-  const closing = sharedAbort()
-  options.signal.addEventListener('abort', () => closing.abort(options.signal.reason), { once: true })
-  const operator = new BareMetalOperator(
-    { ...lab, wait: (awaited) => awaited },
-    { signal: closing.signal, ...(ramdisk ? { ramdisk } : {}) },
-  )
-  const controller = new HostsController({ operator, clock, random, logger, onChange })
+  const { client: kube } = openKube({ clock, random })
+  const operator = runBareMetalOperator({
+    ...{ kube, clock, random, logger, behaviours: new Behaviours([]), announce: () => {}, ironic: stage },
+    ...(ramdisk ? { settings: { ramdisk } } : {}),
+  })
+  const applied = new AppliedHosts({ kube, logger, ironic: stage, onChange })
   const noted = new Set<string>()
   const apply = (hosts: readonly WantedHost[]): void => {
     for (const { name, notes } of hosts)
       for (const note of notes.map((text) => `${name}: ${text}`))
         if (noted.size !== noted.add(note).size) logger('warn', note)
-    controller.apply(hosts)
+    applied.apply(hosts)
   }
   apply(hostsIn(options.manifests))
   const watching = options.watch ? follow(options, apply) : Promise.resolve()
   return {
     [Symbol.asyncDispose]: async () => {
       await watching
-      await controller[Symbol.asyncDispose]()
+      await operator[Symbol.asyncDispose]()
+      await applied[Symbol.asyncDispose]()
     },
   }
 }

@@ -1,3 +1,4 @@
+import { BARE_METAL_OPERATOR_BEHAVIOURS } from './baremetal-operator/behaviours.js'
 import type { Behaviour } from './behaviours.js'
 import * as baremetal from './cluster-baremetal-operator.js'
 import * as version from './cluster-version-operator/behaviours.js'
@@ -7,6 +8,7 @@ import * as images from './image-customization-controller/image-customization-co
 
 /** The behaviours of all actors, in the order of their names. */
 export const ALL_BEHAVIOURS: readonly Behaviour[] = [
+  ...BARE_METAL_OPERATOR_BEHAVIOURS,
   ...Object.values(version),
   ...Object.values(machineApi),
   ...Object.values(machineConfig),

@@ -1,4 +1,10 @@
-import type { BareMetalHost, HostFirmwareSettings, PreprovisioningImage, Provisioning } from './kinds/metal3.js'
+import type {
+  BareMetalHost,
+  HostFirmwareComponents,
+  HostFirmwareSettings,
+  PreprovisioningImage,
+  Provisioning,
+} from './kinds/metal3.js'
 import type { Deployment } from './kinds/apps.js'
 import type { ConfigMap, KubeNode, Namespace, Secret } from './kinds/core.js'
 import type { ClusterOperator, ClusterVersion } from './kinds/config.js'
@@ -12,6 +18,7 @@ export interface Kinds {
   ClusterVersion: ClusterVersion
   ConfigMap: ConfigMap
   Deployment: Deployment
+  HostFirmwareComponents: HostFirmwareComponents
   HostFirmwareSettings: HostFirmwareSettings
   Machine: Machine
   MachineConfig: MachineConfig
@@ -53,6 +60,7 @@ export const KINDS: Readonly<Record<Kind, KindEntry>> = {
   ClusterVersion: entry('config.openshift.io/v1', 'clusterversions', { isNamespaced: false }),
   ConfigMap: entry('v1', 'configmaps', { shortNames: ['cm'], hasStatus: false }),
   Deployment: entry('apps/v1', 'deployments', { shortNames: ['deploy'] }),
+  HostFirmwareComponents: entry('metal3.io/v1alpha1', 'hostfirmwarecomponents', { shortNames: ['hfc'] }),
   HostFirmwareSettings: entry('metal3.io/v1alpha1', 'hostfirmwaresettings', { shortNames: ['hfs'] }),
   Machine: entry('machine.openshift.io/v1beta1', 'machines'),
   MachineConfig: entry('machineconfiguration.openshift.io/v1', 'machineconfigs', {

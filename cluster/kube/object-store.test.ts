@@ -93,7 +93,7 @@ describe('a write', () => {
     const { client } = openTestKube()
     const created = await client.create(host('worker-0'))
     const status = { errorMessage: '', errorCount: 0, operationalStatus: 'OK', poweredOn: true } as const
-    const provisioning = { ID: '', state: 'available' }
+    const provisioning = { ID: '', state: 'available' } as const
 
     const reported = await client.updateStatus({
       ...created,
@@ -106,7 +106,7 @@ describe('a write', () => {
     const edited = await client.update({
       ...reported,
       spec: { online: false },
-      status: { ...status, provisioning: { ID: '', state: 'none' } },
+      status: { ...status, provisioning: { ID: '', state: 'unmanaged' } },
     })
     expect(edited).toMatchObject({ spec: { online: false }, status: { provisioning: { state: 'available' } } })
     expect(edited.metadata).toMatchObject({ generation: 2, resourceVersion: '5' })

@@ -47,6 +47,8 @@ export interface Condition {
   status: 'True' | 'False' | 'Unknown'
   reason?: string
   message?: string
+  /** `metadata.generation` of the object that it is about. */
+  observedGeneration?: number
   /** RFC 3339, in seconds. */
   lastTransitionTime: string
 }

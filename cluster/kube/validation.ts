@@ -17,6 +17,7 @@ const MACHINE_SPEC = object({ providerSpec: object({ value: { type: 'object' } }
 /** As much of each kind as keeps actors from objects that they cannot read; metal3's are those of its manifests. */
 const SCHEMAS: Readonly<Partial<Record<Kind, object>>> = {
   BareMetalHost: specOf(MANIFEST_SCHEMAS.BareMetalHost.properties['spec']!, ['spec']),
+  HostFirmwareComponents: specOf(MANIFEST_SCHEMAS.HostFirmwareComponents.properties['spec']!),
   HostFirmwareSettings: specOf(MANIFEST_SCHEMAS.HostFirmwareSettings.properties['spec']!),
   ClusterVersion: withSpec(
     object({ channel: TEXT, desiredUpdate: object({ version: TEXT, image: TEXT, force: { type: 'boolean' } }) }),

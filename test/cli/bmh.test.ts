@@ -224,7 +224,6 @@ spec: {updates: [{component: bios, url: "http://f.invalid/bios.bin"}]}`,
     expect(operations(calls, 'registering')).toEqual({
       '/network_data': '(networkData of Secret net)',
       '/driver_info/deploy_iso': 'http://d.invalid/ipa.iso',
-      '/driver_info/kernel_append_params': '%default%',
       '/automated_clean': false,
     })
     expect(operations(calls, 'provisioning')).toMatchObject({
@@ -236,7 +235,7 @@ spec: {updates: [{component: bios, url: "http://f.invalid/bios.bin"}]}`,
         rotational: 'false',
       },
       '/instance_info/image_source': 'http://i.invalid/a.qcow2',
-      '/instance_info/image_os_hash_algo': 'sha256',
+      '/instance_info/image_checksum': 'a'.repeat(64),
       '/instance_info/image_disk_format': 'qcow2',
     })
   })

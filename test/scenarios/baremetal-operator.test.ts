@@ -168,7 +168,7 @@ describe('an instance', () => {
     imaged.image!.checksum = '0'.repeat(64)
     const { errorMessage } = await operator.provision(imaged)
     expect(errorMessage).toMatch(
-      /^Image provisioning failed \(.*disk\.raw\): Deploy step deploy\.write_image failed on node/,
+      /^Image provisioning failed \(url: .*disk\.raw, checksum: 0{64}\): Deploy step deploy\.write_image failed on node/,
     )
   })
 

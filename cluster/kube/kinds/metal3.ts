@@ -1,5 +1,13 @@
 import type { Condition, KubeObject } from '../object.js'
 
+/** Image that a host is to get. */
+export interface HostImageSpec {
+  url?: string
+  checksum?: string
+  checksumType?: string
+  format?: string
+}
+
 /** A host, as BareMetal Operator has it. `metal3/` has the schema of its spec. */
 export interface BareMetalHost extends KubeObject<'BareMetalHost'> {
   spec: {
@@ -8,30 +16,70 @@ export interface BareMetalHost extends KubeObject<'BareMetalHost'> {
     bootMACAddress?: string
     consumerRef?: { apiVersion?: string; kind?: string; name?: string; namespace?: string }
     customDeploy?: { method: string }
-    image?: { url?: string; checksum?: string; checksumType?: string; format?: string }
+    image?: HostImageSpec
     userData?: { name?: string; namespace?: string }
     [field: string]: unknown
   }
-  status?: {
-    errorMessage: string
-    errorType?: string
-    errorCount: number
-    operationalStatus: '' | 'OK' | 'discovered' | 'error' | 'delayed' | 'detached' | 'servicing'
-    poweredOn: boolean
-    provisioning: {
-      ID: string
-      state: string
-      image?: { url?: string; checksum?: string; checksumType?: string; format?: string }
-      customDeploy?: { method: string }
-    }
-    hardware?: object
-    [field: string]: unknown
+  status?: BareMetalHostStatus
+}
+
+/** `status.provisioning.state`; empty for a host that was not looked at yet. */
+export type ProvisioningState =
+  | ('' | 'unmanaged' | 'registering' | 'inspecting' | 'preparing' | 'available' | 'provisioning' | 'provisioned')
+  | ('externally provisioned' | 'deprovisioning' | 'powering off before delete' | 'deleting')
+
+export type HostErrorType =
+  | ('detach error' | 'provisioned registration error' | 'registration error' | 'inspection error')
+  | ('preparation error' | 'provisioning error' | 'power management error' | 'servicing error')
+
+/** A Secret as it was when the BMC was asked with it. */
+export interface CredentialsStatus {
+  credentials?: { name: string; namespace: string }
+  credentialsVersion?: string
+}
+
+/** RFC 3339; null for what has not happened. */
+export interface OperationTimes {
+  start: string | null
+  end: string | null
+}
+
+/** `status` of a host: apis/metal3.io/v1alpha1/baremetalhost_types.go of baremetal-operator. */
+export interface BareMetalHostStatus {
+  errorMessage: string
+  errorType?: HostErrorType
+  errorCount: number
+  operationalStatus: '' | 'OK' | 'discovered' | 'error' | 'delayed' | 'detached' | 'servicing'
+  poweredOn: boolean
+  provisioning: {
+    /** UUID of the node. */
+    ID: string
+    state: ProvisioningState
+    bootMode?: string
+    image?: HostImageSpec
+    customDeploy?: { method: string }
+    rootDeviceHints?: object
+    raid?: object
   }
+  hardware?: object
+  hardwareProfile?: string
+  goodCredentials?: CredentialsStatus
+  triedCredentials?: CredentialsStatus
+  operationHistory?: Partial<Record<'register' | 'inspect' | 'provision' | 'deprovision', OperationTimes>>
+  provisioningFailCount?: number
+  lastAttemptedImage?: HostImageSpec
+  lastUpdated?: string
+  conditions?: Condition[]
 }
 
 export interface HostFirmwareSettings extends KubeObject<'HostFirmwareSettings'> {
   spec: { settings: Record<string, string | number> }
   status?: { settings: Record<string, string>; conditions?: Condition[] }
+}
+
+export interface HostFirmwareComponents extends KubeObject<'HostFirmwareComponents'> {
+  spec: { updates: { component: string; url: string }[] }
+  status?: { updates?: { component: string; url: string }[]; lastUpdated?: string; conditions?: Condition[] }
 }
 
 /** The deploy image of a host, which the image customization controller makes. */

@@ -1,10 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createStagedLab, type StagedLab } from '../../lab/index.js'
-import { seededRandom } from '../../runtime/index.js'
-import { BareMetalOperator } from '../operator.js'
-import { wantedHosts } from '../wanted-hosts.js'
-import type { HostReport } from './host-controller.js'
-import { HostsController } from './hosts-controller.js'
+import { createStagedLab, type StagedLab } from '../../../lab/index.js'
+import { wantedHosts } from '../../../metal3/index.js'
+import { seededRandom, silent } from '../../../runtime/index.js'
+import { openKube } from '../../kube/open-kube.js'
+import { Behaviours } from '../behaviours.js'
+import { AppliedHosts, type HostReport } from './applied-hosts.js'
+import { runBareMetalOperator } from './baremetal-operator.js'
 
 const SECRETS = `
 apiVersion: v1
@@ -45,12 +46,14 @@ const CUSTOM = ['online: true', 'customDeploy: {method: install_coreos}', 'userD
 async function scene(lab: StagedLab) {
   const reports: HostReport[] = []
   const waiting = new Set<() => void>()
-  const operator = new BareMetalOperator(lab)
-  const controller = new HostsController({
-    operator,
-    clock: lab.clock,
-    random: seededRandom(1),
-    logger: () => {},
+  const { clock } = lab
+  const random = seededRandom(1)
+  const { client: kube } = openKube({ clock, random })
+  const parts = { kube, clock, random, logger: silent, behaviours: new Behaviours([]), announce: () => {} }
+  const operator = runBareMetalOperator({ ...parts, ironic: lab })
+  onTestFinished(() => operator[Symbol.asyncDispose]())
+  const controller = new AppliedHosts({
+    ...{ kube, logger: silent, ironic: lab },
     onChange: (report) => {
       reports.push(report)
       for (const wake of waiting) wake()
@@ -60,6 +63,7 @@ async function scene(lab: StagedLab) {
   const latest = (name: string) => reports.findLast((report) => report.name === `metal3/${name}`)
   return {
     operator,
+    kube,
     apply(...manifests: string[]): void {
       if (manifests.length === 0) return controller.apply([])
       const text = [...(manifests[0]!.includes('kind: Secret') ? [] : [SECRETS]), ...manifests].join('---\n')

@@ -1,0 +1,55 @@
+import type { Clock } from '../../../runtime/index.js'
+import { kubeTime } from '../../kube/conditions.js'
+import type { BareMetalHost, BareMetalHostStatus, HostErrorType, ProvisioningState } from '../../kube/kinds/metal3.js'
+
+/** A host in the hands of its controller, with a status that is written when the pass says so. */
+export type ManagedHost = BareMetalHost & { status: BareMetalHostStatus }
+
+export const managed = (host: BareMetalHost): ManagedHost => ({
+  ...host,
+  status: host.status ?? {
+    ...{ errorMessage: '', errorCount: 0, operationalStatus: '', poweredOn: false },
+    provisioning: { ID: '', state: '' },
+  },
+})
+
+/** `NAMESPACE/NAME`. */
+export const keyOf = ({ metadata: { namespace = '', name } }: BareMetalHost): string => `${namespace}/${name}`
+
+/** Takes the error away; false where there was none. */
+export function clearError(status: BareMetalHostStatus): boolean {
+  const isChanged = status.operationalStatus !== 'OK' || status.errorType !== undefined || status.errorMessage !== ''
+  status.operationalStatus = 'OK'
+  delete status.errorType
+  status.errorMessage = ''
+  return isChanged
+}
+
+export function setError(status: BareMetalHostStatus, type: HostErrorType, message: string): void {
+  Object.assign(status, { operationalStatus: 'error', errorType: type, errorMessage: message })
+  status.errorCount++
+}
+
+type Operation = keyof NonNullable<BareMetalHostStatus['operationHistory']>
+
+/** States whose times are kept, with their names in `operationHistory`. */
+const OPERATIONS: Partial<Record<ProvisioningState, Operation>> = {
+  ...{ registering: 'register', inspecting: 'inspect', provisioning: 'provision', deprovisioning: 'deprovision' },
+}
+
+export function beginOperation(status: BareMetalHostStatus, state: ProvisioningState, clock: Clock): void {
+  const operation = OPERATIONS[state]
+  if (!operation) return
+  const known = status.operationHistory?.[operation]
+  if (known?.start && !known.end) return
+  status.operationHistory = { ...status.operationHistory, [operation]: { start: kubeTime(clock.now()), end: null } }
+}
+
+/** Whether something ended. */
+export function endOperation(status: BareMetalHostStatus, state: ProvisioningState, clock: Clock): boolean {
+  const operation = OPERATIONS[state]
+  const known = operation && status.operationHistory?.[operation]
+  if (operation === undefined || !known?.start || known.end) return false
+  status.operationHistory = { ...status.operationHistory, [operation]: { ...known, end: kubeTime(clock.now()) } }
+  return true
+}

@@ -1,0 +1,47 @@
+import { rebootRequest, REBOOT } from './annotations.js'
+import { proceed, type HostPass, type Result } from './host-pass.js'
+import { clearError } from './host-status.js'
+
+/** How often the power of a host that has nothing else to do is looked at. */
+const STEADY = 60_000
+
+/** The power follows `online`; a reboot annotation turns it off for a while (manageHostPower of the controller). */
+export async function managePower(pass: HostPass): Promise<Result> {
+  const { status, managed, host, phases } = pass
+  const node = await pass.node()
+  const { power_state: power } = node
+  const isOn = power === 'power on' ? true : power === 'power off' ? false : undefined
+  if (isOn !== undefined && isOn !== status.poweredOn) {
+    status.poweredOn = isOn
+    if (pass.hasError('power management error')) clearError(status)
+    return proceed(0, true)
+  }
+  if (!status.poweredOn && (await pass.removeAnnotation(REBOOT))) return proceed(0)
+
+  const { state } = status.provisioning
+  const isProvisioned = state === 'provisioned' || state === 'externally provisioned'
+  const reboot = rebootRequest(managed, { isForced: !isProvisioned })
+  const isWanted = managed.spec.online && !reboot
+  if (status.poweredOn === isWanted) return proceed(STEADY)
+
+  const { name } = managed.metadata
+  pass.working.isRetry = pass.hasError('power management error')
+  const mode = status.errorCount > 0 ? 'hard' : (reboot?.mode ?? 'soft')
+  const outcome = isWanted
+    ? await phases.powerOn(node, pass.working)
+    : await phases.powerOff(host, node, mode, pass.working)
+  if (typeof outcome === 'object' && 'again' in outcome && outcome.again === 0)
+    pass.parts.event(isWanted ? `powers ${name} on` : reboot ? `reboots ${name}` : `powers ${name} off`)
+  // The host was reset: nothing is left to be turned on again.
+  if (host.disablePowerOff && (await pass.removeAnnotation(REBOOT))) return proceed(0)
+  const isSoft = !isWanted && mode === 'soft' && !pass.hasError('power management error')
+  const clarified =
+    isSoft && typeof outcome === 'object' && 'error' in outcome
+      ? { error: `Continuing with hard poweroff after soft poweroff fails. More details: ${outcome.error}` }
+      : outcome
+  const result = pass.result(clarified, 'power management error')
+  if (result) return result
+  status.poweredOn = managed.spec.online
+  status.errorCount = 0
+  return proceed(STEADY, true)
+}

@@ -1,0 +1,143 @@
+import { MacConflict, readFirmware, registerHost } from '../../../metal3/index.js'
+import { apiVersionOf } from '../../kube/kinds.js'
+import type { Secret } from '../../kube/kinds/core.js'
+import type { CredentialsStatus } from '../../kube/kinds/metal3.js'
+import { isInspectionDisabled } from './annotations.js'
+import { FOLLOWS_THE_IMAGE, REGISTERS_AGAIN } from './behaviours.js'
+import { deployImage, needsDeployImage, ownedBy, waitsForDeployImage } from './deploy-image.js'
+import { clearSettings, currentInstance, matchProfile } from './host-inputs.js'
+import { COMPLETE, NeedsRegistration, proceed, type HostPass, type Result } from './host-pass.js'
+import { beginOperation, clearError, endOperation } from './host-status.js'
+
+/** How soon a host is looked at again whose deploy image is not made; its making is watched too. */
+const IMAGE_PAUSE = 5 * 60_000
+
+const versionOf = ({ metadata }: Secret): CredentialsStatus => ({
+  credentials: { name: metadata.name, namespace: metadata.namespace! },
+  credentialsVersion: metadata.resourceVersion,
+})
+
+export const isSameAccount = (known: CredentialsStatus | undefined, secret: Secret): boolean =>
+  known?.credentials?.name === secret.metadata.name && known.credentialsVersion === secret.metadata.resourceVersion
+
+/**
+ * ensureRegistered of host_state_machine.go: in every state the node is found, or made anew, and patched to what the spec
+ * says. Undefined where the pass goes on.
+ */
+export async function ensureRegistered(pass: HostPass): Promise<Result | undefined> {
+  const { credentials, status, parts } = pass
+  const { state } = status.provisioning
+  if (!credentials || state === '' || state === 'unmanaged' || state === 'deleting') return undefined
+  const isFirst = state === 'registering'
+  if (!isFirst && (pass.hasError('registration error') || !isSameAccount(status.goodCredentials, credentials)))
+    beginOperation(status, 'registering', parts.clock)
+  const result = await register(pass, credentials)
+  if (result && result !== COMPLETE) return result
+  const hasEnded = !isFirst && endOperation(status, 'registering', parts.clock)
+  return result === COMPLETE || hasEnded ? proceed(0, true) : undefined
+}
+
+/** registerHost of the controller; undefined when nothing of the status changed. */
+async function register(pass: HostPass, credentials: Secret): Promise<Result | undefined> {
+  const { status, managed, parts, requests, working } = pass
+  const { provisioning } = status
+  const hasNewAccount = !isSameAccount(status.triedCredentials, credentials)
+  if (hasNewAccount) status.triedCredentials = versionOf(credentials)
+  const { scheme, needsMac } = pass.host.bmc
+  const image = await imageOf(pass)
+  if (image && 'error' in image) return pass.fail('registration error', image.error)
+
+  const current = currentInstance(managed)
+  const { image: _image, customDeploy: _method, ...rest } = pass.host
+  const host = {
+    ...rest,
+    ...(current.image?.url ? { image: { url: current.image.url, format: current.image.format ?? '' } } : {}),
+    ...(current.customDeploy ? { customDeploy: current.customDeploy } : {}),
+  }
+  Object.assign(working, { hasInstance: true, isRetry: pass.hasError('registration error'), hasNewAccount })
+  if (!parts.behaviours.has(REGISTERS_AGAIN) && provisioning.ID !== '' && !(await pass.findNode()))
+    throw new NeedsRegistration(`node ${provisioning.ID} is gone`)
+  const hasBuilder = parts.settings.buildsImages
+  let found: Awaited<ReturnType<typeof registerHost>>
+  try {
+    found = await registerHost({ requests, host, status: working, ramdisk: image, hasBuilder })
+  } catch (error) {
+    if (error instanceof MacConflict) return pass.fail('registration error', error.message)
+    throw error
+  }
+  if ((needsMac || isInspectionDisabled(managed)) && host.bootMac === undefined)
+    return pass.fail('registration error', `BMC driver ${scheme} requires a BootMACAddress value`)
+  const outcome = 'outcome' in found ? found.outcome : undefined
+  if (typeof outcome === 'object' && 'error' in outcome) return pass.fail('registration error', outcome.error)
+  const hasNewNode = setNode(pass)
+  if ('outcome' in found) {
+    const result = pass.result(found.outcome, 'registration error')
+    if (result?.kind === 'continue') return proceed(result.again, result.isDirty || hasNewNode || hasNewAccount)
+    return result
+  }
+  if (hasBuilder && image === null && waitsForDeployImage(managed) && isConfigurable(found.provision_state))
+    return proceed(IMAGE_PAUSE, hasNewAccount || hasNewNode)
+  pass.found(found)
+  try {
+    if (matchProfile(managed)) return proceed(0, true)
+  } catch (error) {
+    return pass.fail('registration error', (error as Error).message)
+  }
+  if (managed.metadata.deletionTimestamp === undefined) {
+    await readFirmware(parts.calls, found)
+    await createSettings(pass)
+  }
+  const isVerified = !isSameAccount(status.goodCredentials, credentials)
+  if (isVerified) {
+    status.goodCredentials = versionOf(credentials)
+    parts.event(`verifies access to the BMC of ${managed.metadata.name}`)
+  }
+  if (pass.hasError('registration error') || isVerified) return clearError(status) || isVerified ? COMPLETE : undefined
+  return undefined
+}
+
+/** States in which the node is not changed, and no image is waited for. */
+const isConfigurable = (state: string): boolean =>
+  !['clean wait', 'cleaning', 'wait call-back', 'deploying', 'inspecting'].includes(state)
+
+/** Notes another id of the node; a host that was being prepared begins that anew. */
+function setNode({ working, status, parts, managed }: HostPass): boolean {
+  const { provisioning } = status
+  if (working.id === undefined || provisioning.ID === working.id) return false
+  const { name } = managed.metadata
+  const isAgain = provisioning.ID !== ''
+  parts.event(
+    isAgain ? `registers ${name} again` : `registers ${name}`,
+    isAgain ? 'Ironic does not know its node' : undefined,
+  )
+  provisioning.ID = working.id
+  if (provisioning.state === 'preparing') clearSettings(status)
+  return true
+}
+
+/** The ramdisk of a host; null keeps what its node has. */
+async function imageOf({ parts, managed, host, status }: HostPass) {
+  const { settings, kube, behaviours, calls } = parts
+  if (!settings.buildsImages) return settings.ramdisk
+  if (!needsDeployImage(managed)) return null
+  const image = await deployImage({ kube, behaviours, managed, host, ramdisk: settings.ramdisk })
+  if (behaviours.has(FOLLOWS_THE_IMAGE) || status.provisioning.ID === '') return image
+  const node = await calls.find<{ driver_info: object }>('reads the node', `/nodes/${status.provisioning.ID}`)
+  const {
+    deploy_iso: deployIso,
+    deploy_kernel: deployKernel,
+    deploy_ramdisk: deployRamdisk,
+  } = (node?.driver_info ?? {}) as Record<string, string>
+  if (deployIso) return { deployIso }
+  return deployKernel && deployRamdisk ? { deployKernel, deployRamdisk } : image
+}
+
+/** The settings of a host that has none of its own: they show what its firmware has. */
+async function createSettings({ parts, managed }: HostPass): Promise<void> {
+  const { name, namespace = '' } = managed.metadata
+  if (await parts.kube.find('HostFirmwareSettings', { name, namespace })) return
+  await parts.kube.create<'HostFirmwareSettings'>({
+    ...{ apiVersion: apiVersionOf('HostFirmwareSettings'), kind: 'HostFirmwareSettings', spec: { settings: {} } },
+    metadata: { name, namespace, ownerReferences: [ownedBy(managed, false)] },
+  })
+}
