@@ -8,7 +8,8 @@ type Host = Kinds['BareMetalHost']
 /** Provisions hosts and empties them as BareMetal Operator does, for scenarios that are about other operators. */
 export function runHostOperator(parts: ActorParts, client: IronicClient): AsyncDisposable {
   const { kube } = parts
-  const inState = async (host: Host, state: string): Promise<void> => {
+  type State = NonNullable<Host['status']>['provisioning']['state']
+  const inState = async (host: Host, state: State): Promise<void> => {
     const { image, customDeploy } = host.spec
     const is = state === 'provisioned' ? { ...(image ? { image } : {}), ...(customDeploy ? { customDeploy } : {}) } : {}
     const provisioning = { ID: host.status!.provisioning.ID, state, ...is }
