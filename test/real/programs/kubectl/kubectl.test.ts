@@ -125,7 +125,7 @@ test('applies a host with its Secret, and applies it again with a change', async
 test('prints hosts in the columns of their definition, as YAML and by labels', async () => {
   await prints('apply', '-f', await manifest('host.yaml', 'worker-0'))
   const read = await kube.client.get('BareMetalHost', { name: 'worker-0', namespace: 'metal3' })
-  const provisioning = { ID: '7c1e', state: 'provisioned' }
+  const provisioning = { ID: '7c1e', state: 'provisioned' } as const
   await kube.client.updateStatus({
     ...read,
     status: { errorMessage: '', errorCount: 0, operationalStatus: 'OK', poweredOn: true, provisioning },
@@ -199,7 +199,7 @@ test('watches', async () => {
   await sees(/^watched .*true/m)
   const at = { name: 'watched', namespace: 'metal3' }
   const status = { errorMessage: '', errorCount: 0, operationalStatus: 'OK', poweredOn: false } as const
-  for (const state of ['registering', 'inspecting', 'available'])
+  for (const state of ['registering', 'inspecting', 'available'] as const)
     await kube.client.updateStatus({
       ...(await kube.client.get('BareMetalHost', at)),
       status: { ...status, provisioning: { ID: '', state } },
