@@ -40,6 +40,10 @@ export const ERRORS = catalogue({
     sentence: 'the manifests of --hosts cannot be used',
     remedy: 'correct what the message names; ironstage bmh explain FILE tells more',
   },
+  'images-make': {
+    sentence: 'the images cannot be written',
+    remedy: 'name a folder that this user may write with -C, or replace existing files with --force',
+  },
   'ironic-access': {
     sentence: 'the options for access to Ironic contradict each other or cannot be read',
     remedy: 'correct the option that the message names',

@@ -35,7 +35,7 @@ export const COMMAND_FAMILIES = {
   step: 'list, show, run and write steps',
   cache: 'list, check and delete cached images',
   state: 'check, repair and export a state folder',
-  images: 'live images for machines to boot',
+  images: 'live images for machines to boot: make and serve them',
   ignition: 'work on Ignition configs; - is standard input',
   bmh: 'work on BareMetalHosts; - is standard input',
 } as const

@@ -57,6 +57,8 @@ export function commandLine(environment: Environment, perform: Perform): ToolCom
       )
     })
   }
+  // There --version is the version of the images, not that of ironstage.
+  if (environment.argv[0] === 'images' && environment.argv[1] === 'make') program.enablePositionalOptions()
   addOwnCommands(program, environment, perform)
   addLiveCommands(program, addAction)
   addMetadataCommands(program, addAction)

@@ -35,6 +35,17 @@ export { copyMetal } from './machine-os/copy-metal.js'
 export { copyPxe } from './machine-os/copy-pxe.js'
 export { OS_VERSIONS, type OsVersion, prefixOf, shippedStream, streamFile } from './machine-os/image-content.js'
 export { verifyMachineOs } from './machine-os/verify.js'
+export { COREOS_NAMES, COREOS_SYSTEMS, type CoreosName, systemOfVersion } from './making/coreos-name.js'
+export { liveIso, smallLiveImage, type SmallLiveImage } from './making/live-image.js'
+export {
+  LIVE_ARCHITECTURES,
+  type LiveArchitecture,
+  liveIsoKargs,
+  liveTree,
+  type LiveTree,
+  smallInitramfs,
+} from './making/live-tree.js'
+export { type ArchitectureFiles, type DigestedFile, smallStream } from './making/small-stream.js'
 export type { Artifact, FileName, ImageFormat } from './metadata/artifact.js'
 export { BOOT_IMAGE_PLATFORMS, type BootImage, bootImageFor, type BootImagePlatform } from './metadata/boot-image.js'
 export {
@@ -47,7 +58,13 @@ export {
 export { type BootImages, bootImagesText, streamNamed } from './metadata/config-map.js'
 export { documentText } from './metadata/document.js'
 export { FEDORA_BUILDS, metaToRelease, type ReleaseOptions } from './metadata/meta-to-release.js'
-export { FEDORA_STREAMS, fetchStreamText, imageOfStream, type MetalImage } from './metadata/metal-image.js'
+export {
+  FEDORA_STREAMS,
+  fetchStreamText,
+  imageOfStream,
+  metalImageOf,
+  type MetalImage,
+} from './metadata/metal-image.js'
 export { type Metadata, readMetadata, schemaProblems } from './metadata/read-metadata.js'
 export { bootImageInfo, type BootImageInfo, readReleaseImage, streamOfBuilds } from './metadata/release-image.js'
 export { releaseToStream, type StreamOptions, updateStream } from './metadata/release-to-stream.js'

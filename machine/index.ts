@@ -2,6 +2,7 @@
 export { type CheckedImage, checkImage } from './disk/check-image.js'
 export { compareWithImage } from './disk/compare-with-image.js'
 export { openFileDisk } from './disk/file-disk.js'
+export { metalImage, type MetalImageOptions } from './making/metal-image.js'
 export { type DiskReport, inspectDisk } from './disk/inspect-disk.js'
 export { ERRORS } from './errors.js'
 export { defaultMachineSpec } from './hardware/default-spec.js'

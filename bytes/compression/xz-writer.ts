@@ -10,11 +10,13 @@ const SMALLEST_DICTIONARY = 64 * 1024
  * Compresses into one xz stream with CRC32 as its check, the only check with which kernels unpack an initramfs. The
  * bytes are those of preset 9, which coreos-installer uses; but the match finder gets a dictionary no larger than the
  * contents, since one of 64 MiB takes a quarter of a second to set up.
+ *
+ * @param largest bytes of the largest dictionary, of which the match finder needs twelve times as much memory
  */
-export function xz(bytes: Uint8Array, clock: Clock): Promise<Buffer> {
+export function xz(bytes: Uint8Array, clock: Clock, largest = LARGEST_DICTIONARY): Promise<Buffer> {
   const { FILTER_LZMA2, MF_BT4, MODE_NORMAL, CHECK_CRC32 } = lzma()
   let dictSize = SMALLEST_DICTIONARY
-  while (dictSize < bytes.length && dictSize < LARGEST_DICTIONARY) dictSize *= 2
+  while (dictSize < bytes.length && dictSize < largest) dictSize *= 2
   const options = { dictSize, niceLen: 64, mf: MF_BT4, mode: MODE_NORMAL }
   const coder = newXzCoder()
   coder.streamEncoder({ filters: [{ id: FILTER_LZMA2, options }], check: CHECK_CRC32 })

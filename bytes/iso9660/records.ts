@@ -3,6 +3,9 @@ import { both16, both32, SECTOR, ucs2, wholeSectors } from './numbers.js'
 /** `plain` with Rock Ridge's names beside its own, `joliet` in UCS-2. A volume has a tree of each. */
 export type Naming = 'plain' | 'joliet'
 
+/** `long`: up to 30 characters, in any case. `short`: 8 and 3 capitals, as of level 1. */
+export type PlainNames = 'long' | 'short'
+
 /** Where the bytes of a file or directory are. */
 export interface Extent {
   sector: number
@@ -16,6 +19,7 @@ export interface Entry extends Extent {
 
 export interface DirectoryOptions {
   naming: Naming
+  plainNames: PlainNames
   self: Extent
   parent: Extent
   /** Milliseconds since the epoch. */
@@ -39,7 +43,7 @@ export const ROCK_RIDGE = susp(
 
 /** A directory: itself, its parent, then what is in it by name. No record crosses the end of a block (ECMA-119 6.8.1.1). */
 export function directory(entries: readonly Entry[], options: DirectoryOptions): Buffer {
-  const { naming, self, parent, at, announcement } = options
+  const { naming, plainNames, self, parent, at, announcement } = options
   const plain = naming === 'plain'
   const announced =
     announcement === null
@@ -51,7 +55,7 @@ export function directory(entries: readonly Entry[], options: DirectoryOptions):
   const own = (extent: Extent, name: number, more: readonly Buffer[] = []): Buffer =>
     record(Buffer.from([name]), { ...extent, folder: true }, at, plain ? [...more, ...posix({ folder: true })] : [])
   const inside = entries
-    .map((entry) => ({ entry, identifier: identifier(entry, naming) }))
+    .map((entry) => ({ entry, identifier: identifier(entry, naming, plainNames) }))
     .sort((a, b) => Buffer.compare(a.identifier, b.identifier))
   const alike = inside.find(({ identifier: name }, index) => inside[index - 1]?.identifier.equals(name))
   if (alike) throw new Error(`the name ${alike.entry.name} is too much like another one for ISO 9660`)
@@ -71,12 +75,26 @@ export function directory(entries: readonly Entry[], options: DirectoryOptions):
   return wholeSectors(Buffer.concat(parts))
 }
 
-/** Names of an entry in each tree; the plain one is as `mkisofs -l -allow-lowercase -allow-multidot` writes it. */
-export function identifier({ name, folder }: { name: string; folder: boolean }, naming: Naming): Buffer {
+/**
+ * Names of an entry in each tree; the long ones of the plain tree are as `mkisofs -l -allow-lowercase -allow-multidot`
+ * writes them, the short ones as it does without these options.
+ */
+export function identifier(
+  { name, folder }: { name: string; folder: boolean },
+  naming: Naming,
+  plainNames: PlainNames,
+): Buffer {
   if (naming === 'joliet') return ucs2(folder ? name : `${name};1`)
-  const allowed = name.replaceAll(/[^\w.]/g, '_').slice(0, 30)
+  const letters = name.replaceAll(/[^\w.]/g, '_')
+  const allowed = plainNames === 'short' ? short(letters) : letters.slice(0, 30)
   if (folder) return Buffer.from(allowed)
   return Buffer.from(`${allowed.includes('.') ? allowed : `${allowed}.`};1`)
+}
+
+function short(name: string): string {
+  const [stem = '', extension] = name.toUpperCase().split(/\.(?=[^.]*$)/)
+  const front = stem.replaceAll('.', '_').slice(0, 8)
+  return extension === undefined ? front : `${front}.${extension.slice(0, 3)}`
 }
 
 /** ECMA-119 9.1 */

@@ -1,12 +1,14 @@
 import { pathTable, TERMINATOR, volumeDescriptor } from './descriptors.js'
 import { SECTOR, wholeSectors } from './numbers.js'
-import { directory, identifier, ROCK_RIDGE, type Extent, type Naming } from './records.js'
+import { directory, identifier, ROCK_RIDGE, type Extent, type Naming, type PlainNames } from './records.js'
 
 export interface IsoOptions {
-  /** At most 16 characters. */
+  /** At most 32 characters, of which Joliet has the first 16. */
   label: string
   /** Milliseconds since the epoch: all times in the image. */
   at: number
+  /** Names in the plain tree: `short` are those of 8 and 3 capitals, which live ISOs of CoreOS have. */
+  plainNames?: PlainNames
 }
 
 interface Folder {
@@ -23,8 +25,11 @@ const NAMINGS: readonly Naming[] = ['plain', 'joliet']
  *
  * @param files by path, without leading slash
  */
-export function writeIso(files: Readonly<Record<string, Uint8Array>>, { label, at }: IsoOptions): Buffer {
-  const image = new IsoImage(files, at)
+export function writeIso(
+  files: Readonly<Record<string, Uint8Array>>,
+  { label, at, plainNames = 'long' }: IsoOptions,
+): Buffer {
+  const image = new IsoImage(files, at, plainNames)
   // Where everything is has to be known before anything is written; how long it is does not depend on that.
   const blocks = image.layOut()
   const bytes = Buffer.alloc(blocks * SECTOR)
@@ -41,12 +46,14 @@ class IsoImage {
   readonly #files: ReadonlyMap<string, Uint8Array>
   readonly #folders: readonly Folder[]
   readonly #at: number
+  readonly #plainNames: PlainNames
   readonly #places = new Map<string, Extent>()
 
-  constructor(files: Readonly<Record<string, Uint8Array>>, at: number) {
+  constructor(files: Readonly<Record<string, Uint8Array>>, at: number, plainNames: PlainNames) {
     this.#files = new Map(Object.entries(files))
     this.#folders = foldersOf([...this.#files.keys()])
     this.#at = at
+    this.#plainNames = plainNames
   }
 
   /** Gives a place to everything behind the descriptors; the number of blocks altogether. */
@@ -97,7 +104,7 @@ class IsoImage {
       .filter((path) => parentOf(path) === folder.path)
       .map((path) => ({ name: nameOf(path), folder: false, ...this.#place(`file ${path}`) }))
     return directory([...folders, ...files], {
-      ...{ naming, self, at: this.#at },
+      ...{ naming, self, at: this.#at, plainNames: this.#plainNames },
       parent: folder.parent ? this.#place(`${naming} ${folder.parent.path}`) : self,
       announcement: folder.parent === null && naming === 'plain' ? this.#place('announcement').sector : null,
     })
@@ -105,7 +112,7 @@ class IsoImage {
 
   #table(naming: Naming, order: 'little' | 'big'): Buffer {
     const entries = this.#folders.map(({ name, path, parent }) => ({
-      identifier: parent ? identifier({ name, folder: true }, naming) : Buffer.from([0]),
+      identifier: parent ? identifier({ name, folder: true }, naming, this.#plainNames) : Buffer.from([0]),
       sector: this.#place(`${naming} ${path}`).sector,
       parent: parent ? this.#folders.indexOf(parent) + 1 : 1,
     }))

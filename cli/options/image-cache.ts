@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { metalImageOf } from '../../coreos/index.js'
+import { fileName, isStreamFile, openStream } from '../../runs/index.js'
 import { streamImage, type ImageCacheRequest } from '../../lab/index.js'
-import { systemClock, UserError } from '../../runtime/index.js'
+import { type Clock, systemClock, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { parseSize, type Options } from './options.js'
 import type { IMAGE_CACHE_OPTIONS } from './option-lists.js'
@@ -49,8 +52,22 @@ export async function imageNamed(
   if (!image.startsWith('stream:')) return { image }
   const surroundings = { clock: systemClock(), signal: environment.stopped }
   const fetching = await imagesOf(options, environment)
-  const { url, sha256 } = await streamImage(image.slice('stream:'.length), MACHINE, fetching, surroundings)
+  const named = image.slice('stream:'.length)
+  if (isStreamFile(named)) return imageOfFile(named, fetching, surroundings)
+  const { url, sha256 } = await streamImage(named, MACHINE, fetching, surroundings)
   return { image: url, ...(sha256 === null ? {} : { imageSha256: sha256 }) }
+}
+
+/** The image of stream metadata in a file: the file beside it that has the published name, or else the published one. */
+async function imageOfFile(
+  named: string,
+  fetching: ImageCacheRequest,
+  surroundings: { clock: Clock; signal: AbortSignal },
+): Promise<{ image: string; imageSha256: string }> {
+  const stream = await openStream({ stream: named }, { folder: null, fetching, ...surroundings })
+  const { url, sha256 } = metalImageOf(stream, MACHINE, named)
+  const beside = join(dirname(named), fileName(url))
+  return { image: existsSync(beside) ? beside : url, imageSha256: sha256 }
 }
 
 /** The cache folder of the XDG base directory specification; null for a user without a home. */

@@ -12,7 +12,7 @@ import { silent, systemClock, UserError } from '../../runtime/index.js'
 import type { GenerateFlags } from './boot-image-commands.js'
 import type { Environment } from '../environment.js'
 import { fetchProgress } from '../output/fetch-progress.js'
-import { fetchingOf, downloadPolicyOf, streamFor } from './fetching.js'
+import { besideStream, fetchingOf, downloadPolicyOf, streamFor } from './fetching.js'
 import { readInputs, refuseButane } from '../options/input-files.js'
 import { hostArchitecture } from './host-architecture.js'
 
@@ -49,6 +49,7 @@ export async function bootImageGenerate(
   const { paths, kargs } = await generateBootImage(image, {
     ...{ ...downloadPolicyOf(flags), folder: directory ?? '.', cache: await fetchingOf(flags, environment) },
     ...{ clock: systemClock(), logger: silent, signal: environment.stopped, ...fetchProgress(environment.stderr) },
+    ...(release === undefined ? besideStream(flags.stream ?? '') : {}),
     ...(ignition === undefined ? {} : { ignition: await configOf(ignition, environment) }),
   })
   for (const path of paths) environment.stdout.write(`${path}\n`)

@@ -4,7 +4,7 @@ import { silent, systemClock } from '../../runtime/index.js'
 import type { DownloadFlags } from './download-command.js'
 import type { Environment } from '../environment.js'
 import { fetchProgress } from '../output/fetch-progress.js'
-import { fetchingOf, downloadPolicyOf, streamFor } from './fetching.js'
+import { besideStream, fetchingOf, downloadPolicyOf, streamFor } from './fetching.js'
 import { hostArchitecture } from './host-architecture.js'
 
 /** Those of Fedora and RHEL CoreOS. */
@@ -14,7 +14,7 @@ const DEFAULT_FORMATS = ['raw.xz', 'raw.gz']
 export async function download(flags: DownloadFlags, environment: Environment): Promise<number> {
   const stream = await streamFor(flags.stream, flags, environment)
   const done = await downloadArtifacts(wanted(stream, flags), {
-    ...downloadPolicyOf(flags),
+    ...{ ...downloadPolicyOf(flags), ...besideStream(flags.stream) },
     ...{ folder: flags.directory, decompress: flags.decompress ?? false },
     ...{ cache: await fetchingOf(flags, environment), clock: systemClock(), logger: silent },
     signal: environment.stopped,

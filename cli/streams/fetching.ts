@@ -1,4 +1,5 @@
-import { openStream } from '../../runs/index.js'
+import { dirname } from 'node:path'
+import { isStreamFile, openStream } from '../../runs/index.js'
 import { systemClock } from '../../runtime/index.js'
 import type { ImageCacheRequest } from '../../lab/index.js'
 import type { DownloadPolicy, Stream } from '../../coreos/index.js'
@@ -26,6 +27,10 @@ export const downloadPolicyOf = ({ mirror, offline = false, insecure = false }: 
   ...(mirror === undefined ? {} : { mirror }),
   ...{ offline, insecure },
 })
+
+/** Where files may be that the metadata tells of: in the folder of the file that has it. */
+export const besideStream = (named: string): { beside?: string } =>
+  isStreamFile(named) ? { beside: dirname(named) } : {}
 
 /** A stream by name, URL or file. */
 export async function streamFor(named: string, flags: FetchFlags, environment: Environment): Promise<Stream> {

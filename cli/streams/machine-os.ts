@@ -15,7 +15,7 @@ import { buildMachineOs } from '../../runs/index.js'
 import { silent, systemClock, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { fetchProgress } from '../output/fetch-progress.js'
-import { fetchingOf, downloadPolicyOf, streamFor } from './fetching.js'
+import { besideStream, fetchingOf, downloadPolicyOf, streamFor } from './fetching.js'
 import { readText } from '../options/input-files.js'
 import { hostArchitecture } from './host-architecture.js'
 import type { BuildFlags, CopyFlags, VerifyFlags } from './machine-os-commands.js'
@@ -24,6 +24,7 @@ import type { BuildFlags, CopyFlags, VerifyFlags } from './machine-os-commands.j
 export async function machineOsBuild(folder: string, flags: BuildFlags, environment: Environment): Promise<number> {
   const made = await buildMachineOs({
     ...{ ...downloadPolicyOf(flags), folder, cache: await fetchingOf(flags, environment) },
+    ...besideStream(flags.stream),
     stream: await streamFor(flags.stream, flags, environment),
     version: versionOf(flags, environment),
     architectures: flags.architecture ?? [hostArchitecture()],

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { AddAction } from '../command-action.js'
 import { addBootImageCommands } from './boot-image-commands.js'
 import { addDownloadCommand } from './download-command.js'
+import { addImagesMakeCommand } from './images-make-command.js'
 import { addMachineOsCommands } from './machine-os-commands.js'
 import { addStreamCommands } from './stream-commands.js'
 
@@ -11,4 +12,5 @@ export function addMetadataCommands(program: Command, addAction: AddAction): voi
   addDownloadCommand(program, addAction)
   addBootImageCommands(program, addAction)
   addMachineOsCommands(program, addAction)
+  addImagesMakeCommand(program, addAction)
 }

@@ -41,7 +41,8 @@ const wrong = (message: string): UserError =>
 /**
  * Opens a live CoreOS for serving.
  *
- * @throws UserError `live-files` for an incomplete set of files, or for an ISO that is already customized;
+ * @throws UserError `live-files` for an incomplete set of files, or for an ISO with an embedded config, which the one that
+ *   is served would replace; its kernel arguments may have been changed;
  *   LiveImageError for an ISO that is not a CoreOS live image
  */
 export async function openLiveImage(files: LiveImageFiles, clock: Clock): Promise<LiveSet> {
@@ -76,9 +77,9 @@ export async function openLiveImage(files: LiveImageFiles, clock: Clock): Promis
 
 async function openIso(base: BaseFile, path: string, clock: Clock): Promise<NonNullable<LiveSet['iso']>> {
   const live = await during(`reading ${path}`, () => openLiveIso(base.source, clock))
-  if (live.customized)
-    throw new UserError('live-files', `the ISO ${path} is already customized`, {
-      remedy: 'give the ISO as published; ironstage iso reset restores it',
+  if (live.files.size > 0)
+    throw new UserError('live-files', `the ISO ${path} is already customized: ${[...live.files.keys()].join(', ')}`, {
+      remedy: 'give the ISO as published, or with other kernel arguments alone; ironstage iso reset restores it',
       kind: 'usage',
     })
   return { ...base, live }

@@ -144,10 +144,10 @@ test('a truncated ISO is refused', async () => {
 
 test('an image of 2020 has its kernel arguments in a header only', async () => {
   const { 'coreos/kargs.json': _, 'coreos/igninfo.json': __, ...files } = liveFiles()
-  const image = isoImage({ ...files, 'coreos/defaults': Buffer.from(`${LIVE_KARGS}\n`.padEnd(1139, '#')) })
+  const image = isoImage({ ...files, 'coreos/defaults': Buffer.from(`defaults ${LIVE_KARGS}\n`.padEnd(1148, '#')) })
   const at = (text: string) => image.indexOf(`${text}${LIVE_KARGS}`) + text.length
   image.write('coreKarg', 32672)
-  const numbers = [1139, image.indexOf(`${LIVE_KARGS}\n`), at('vmlinuz '), at('append ')]
+  const numbers = [1139, at('defaults '), at('vmlinuz '), at('append ')]
   numbers.forEach((number, index) => image.writeBigUInt64LE(BigInt(number), 32680 + 8 * index))
   const iso = await open(image)
   expect(iso.kargs).toMatchObject({ default: LIVE_KARGS, current: LIVE_KARGS, size: 1139 })

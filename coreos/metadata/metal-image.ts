@@ -37,20 +37,37 @@ export async function imageOfStream(
   request: StreamRequest,
   signal: AbortSignal,
 ): Promise<MetalImage> {
-  const { stream, architecture, sectorSize } = request
+  const { stream } = request
   const url = /^https?:\/\//.test(stream) ? stream : `${FEDORA_STREAMS}${encodeURIComponent(stream)}.json`
-  const { architectures } = parse(await fetchStreamText(http, url, signal), url)
+  return metalImageOf(parse(await fetchStreamText(http, url, signal), url), request, url)
+}
+
+/**
+ * The metal image of stream metadata.
+ *
+ * @param name of the metadata, for messages
+ * @throws UserError: stream-image
+ */
+export function metalImageOf(
+  { architectures }: Stream,
+  { architecture, sectorSize }: Omit<StreamRequest, 'stream'>,
+  name: string,
+): MetalImage {
   const found = Object.hasOwn(architectures, architecture) ? architectures[architecture] : undefined
   const formats = found?.artifacts['metal']?.formats
   if (!formats) {
-    const known = Object.keys(architectures).filter((name) => architectures[name]?.artifacts['metal'])
-    throw missing(url, `no metal image for ${architecture}`, `it has some for ${known.join(', ') || 'no architecture'}`)
+    const known = Object.keys(architectures).filter((other) => architectures[other]?.artifacts['metal'])
+    throw missing(
+      name,
+      `no metal image for ${architecture}`,
+      `it has some for ${known.join(', ') || 'no architecture'}`,
+    )
   }
   // Fedora CoreOS uses xz, RHEL CoreOS gzip.
   const prefix = sectorSize === 4096 ? '4k.' : ''
   const disk = ['raw.xz', 'raw.gz', 'raw.zst', 'raw'].flatMap((format) => formats[prefix + format]?.disk ?? [])[0]
   if (!disk)
-    throw missing(url, `no image for sectors of ${sectorSize} bytes`, `it has ${Object.keys(formats).join(', ')}`)
+    throw missing(name, `no image for sectors of ${sectorSize} bytes`, `it has ${Object.keys(formats).join(', ')}`)
   return {
     ...{ url: disk.location, sha256: disk.sha256, signature: 'where present' },
     ...(disk.signature ? { signatureUrl: disk.signature } : {}),

@@ -131,7 +131,7 @@ export class MachineBoot {
     const { machine, parts, console } = this.#booting
     const { network = NO_NETWORK, clock, probe } = parts
     const say = (line: string) => machine.say(line)
-    const { outcome: reached, live } = await bootLive(medium, {
+    const { outcome: reached, live, version } = await bootLive(medium, {
       machine: machine.spec.id,
       network,
       clock,
@@ -140,7 +140,7 @@ export class MachineBoot {
       say,
     })
     signal.throwIfAborted()
-    const failure = missingDriver(live.kernelArguments, machine.spec.supportedSince)
+    const failure = missingDriver(version, machine.spec.supportedSince)
     const outcome = failure !== null && reached === 'ramdisk' ? 'live' : reached
     if (failure !== null) {
       Object.assign(live, { agent: null, failure })

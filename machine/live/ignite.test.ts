@@ -22,7 +22,7 @@ test('Ignition in a live system retries a failed request, and uses the proxy of 
     }
     const { version, files } = await ignite(
       {
-        ...{ kind: 'coreos', hasRoot: true, config: Buffer.from(JSON.stringify(config)) },
+        ...{ kind: 'coreos', hasRoot: true, version: null, config: Buffer.from(JSON.stringify(config)) },
         kernelArguments: 'ignition.firstboot ignition.platform.id=metal',
       },
       {

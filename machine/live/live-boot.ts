@@ -20,16 +20,17 @@ export interface LiveBootParts {
 export type LiveOutcome = 'ramdisk' | 'live' | BootFailed['outcome']
 
 /**
- * Boots a live system from served media: fetches them and reads their kernel arguments and Ignition config. An agent
+ * Boots a live system from served media, with its version of CoreOS (null when unknown): fetches them and reads their kernel arguments and Ignition config. An agent
  * starts only when that config has one, or when the ramdisk is not CoreOS's and so is one with an agent.
  */
 export async function bootLive(
   medium: LiveMedium,
   parts: LiveBootParts,
-): Promise<{ outcome: LiveOutcome; live: Omit<LiveBoot, 'console'> }> {
+): Promise<{ outcome: LiveOutcome; live: Omit<LiveBoot, 'console'>; version: string | null }> {
   const live: Omit<LiveBoot, 'console'> = {
     ...{ kernelArguments: '', ignition: null, files: [], agent: null, failure: null },
   }
+  let version: string | null = null
   const failed = (why: string): void => {
     live.failure = why
     parts.say(why)
@@ -37,32 +38,33 @@ export async function bootLive(
   try {
     const image = await (medium.kind === 'iso' ? loadIso(medium.url, parts) : loadPxe(medium, parts))
     live.kernelArguments = image.kernelArguments
+    version = image.version
     parts.say(`kernel: Command line: ${withoutSecrets(image.kernelArguments)}`)
     if (image.kind === 'agent') {
       parts.say('the ramdisk is none of CoreOS: the agent in it starts')
-      return { outcome: 'ramdisk', live }
+      return { outcome: 'ramdisk', live, version }
     }
     if (image.kind === 'other') {
       failed('nothing is known of what such a system runs: no agent')
-      return { outcome: 'live', live }
+      return { outcome: 'live', live, version }
     }
     await mountRoot(image, parts)
-    const { from, version, files, agent } = await ignite(image, parts)
-    live.ignition = from === null ? null : { from, version: version! }
+    const { from, version: specVersion, files, agent } = await ignite(image, parts)
+    live.ignition = from === null ? null : { from, version: specVersion! }
     live.files = files
     live.agent = agent
-    if (agent) return { outcome: 'ramdisk', live }
+    if (agent) return { outcome: 'ramdisk', live, version }
     failed(
       from === null
         ? 'no Ignition config was applied, so the live system starts no agent'
         : 'the Ignition config starts no agent',
     )
-    return { outcome: 'live', live }
+    return { outcome: 'live', live, version }
   } catch (error) {
     parts.signal.throwIfAborted()
     if (!(error instanceof BootFailed)) throw error
     failed(error.message)
-    return { outcome: error.outcome, live }
+    return { outcome: error.outcome, live, version }
   }
 }
 

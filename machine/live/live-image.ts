@@ -3,6 +3,7 @@ import { type ByteSource, FormatError, readIso9660 } from '../../bytes/index.js'
 import { errorChain, type Clock } from '../../runtime/index.js'
 import type { BootNetwork } from './boot-network.js'
 import { kernelParameters } from './kernel-arguments.js'
+import { releaseVersion, volumeVersion } from './live-version.js'
 
 /** Parts of a live image that decide how the machine starts. */
 export interface LiveImage {
@@ -17,6 +18,8 @@ export interface LiveImage {
   config: Uint8Array | null
   /** Whether the medium or the initramfs contains the root filesystem. */
   hasRoot: boolean
+  /** Version of CoreOS, from the volume or the initramfs and not from kernel arguments; null when unknown. */
+  version: string | null
 }
 
 /** A failed boot, with its outcome. */
@@ -58,7 +61,7 @@ export async function loadIso(url: string, loading: Loading): Promise<LiveImage>
     signal.throwIfAborted()
     if (!isCoreos) {
       say(`the virtual medium ${volume} is no CoreOS`)
-      return { kind: 'other', kernelArguments: '', config: null, hasRoot: true }
+      return { kind: 'other', kernelArguments: '', config: null, hasRoot: true, version: null }
     }
     iso = await openLiveIso(image, clock)
   } catch (error) {
@@ -79,11 +82,14 @@ export async function loadIso(url: string, loading: Loading): Promise<LiveImage>
     kernelArguments,
     config: bytesOrNull(files.get(IGNITION_FILE)),
     hasRoot: wanted !== undefined,
+    version: volumeVersion(filesystem.volume),
   }
 }
 
 /** File in every live initramfs of CoreOS. */
 const MARK = 'etc/coreos-live-initramfs'
+/** dracut's copy of the root filesystem's os-release. */
+const RELEASE = 'usr/lib/initrd-release'
 const ROOT = /^root\.(squashfs|erofs)$/
 
 /**
@@ -105,7 +111,7 @@ export async function loadPxe(
   try {
     files = await readInitramfs(ramdisk, clock, (path) => {
       hasRoot ||= ROOT.test(path)
-      return path === MARK || path === IGNITION_FILE
+      return path === MARK || path === RELEASE || path === IGNITION_FILE
     })
   } catch (error) {
     signal.throwIfAborted()
@@ -118,6 +124,7 @@ export async function loadPxe(
     kernelArguments: source.append,
     config: bytesOrNull(files.get(IGNITION_FILE)),
     hasRoot,
+    version: releaseVersion(Buffer.from(files.get(RELEASE) ?? []).toString()),
   }
 }
 

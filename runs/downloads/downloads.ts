@@ -14,6 +14,8 @@ import { mirroredLocation, refuseForbiddenUrls, type DownloadPolicy } from '../.
 export interface DownloadOptions extends DownloadPolicy {
   /** Folder for the files, created if necessary. */
   folder: string
+  /** Folder whose files are taken instead of a download where their digests are the published ones. */
+  beside?: string
   /** Decompresses `.gz` and `.xz` files, and removes the ending from their names. */
   decompress?: boolean
   cache: ImageCacheRequest
@@ -70,6 +72,8 @@ async function downloadOne(artifact: Artifact, cache: ImageCache, options: Downl
     ...(artifact.signature ? { signatureUrl: mirroredLocation(artifact.signature, options) } : {}),
     of: 'anything',
   }
+  const nearby = packed ? null : await copiedFrom(artifact, path, options)
+  if (nearby) return nearby
   const progress = (received: number, total: number | null) => onProgress?.(artifact, received, total)
   await using image = await cache.get(asset, { signal, onProgress: progress })
   const signedBy = image.record.verified.signed?.by ?? null
@@ -87,6 +91,23 @@ async function downloadOne(artifact: Artifact, cache: ImageCache, options: Downl
     )
   await held(clock, `naming ${path}`, () => rename(part, path))
   return { path, sha256: found, signedBy, already: false }
+}
+
+/** Copies a published file without a signature from the folder beside; null where it has none, or another one. */
+async function copiedFrom(
+  { location, signature, sha256 }: Artifact,
+  path: string,
+  { beside, folder, insecure = false, clock, signal }: DownloadOptions,
+): Promise<Download | null> {
+  if (beside === undefined || (signature && !insecure)) return null
+  const from = join(beside, fileName(location))
+  if ((await digestOf(from, clock, signal)) !== sha256) return null
+  await mkdir(folder, { recursive: true })
+  await using temporary = await temporaryFolder(folder)
+  const part = join(temporary.path, 'part')
+  await held(clock, `copying ${from}`, () => copyFile(from, part, constants.COPYFILE_FICLONE))
+  await held(clock, `naming ${path}`, () => rename(part, path))
+  return { path, sha256, signedBy: null, already: false }
 }
 
 /** @throws UserError `metadata-schema` for a URL without a file name */

@@ -43,11 +43,15 @@ export interface StreamSurroundings {
 export async function openStream(request: StreamRequest, surroundings: StreamSurroundings): Promise<Stream> {
   const { stream: named } = request
   if (/^https?:\/\//.test(named)) return fetchStream(named, request, surroundings)
-  if (/[/#]|\.(json|ya?ml)$/.test(named) || named === '.') return fromFile(named, surroundings)
+  if (isStreamFile(named)) return fromFile(named, surroundings)
   const base = request.streamBaseUrl ?? (request.mirror === undefined ? FEDORA_STREAMS : below(request.mirror))
   // coreos-installer joins base and name as URLs, so its base needs a slash at the end. A missing one is added here.
   return fetchStream(`${base.replace(/\/*$/, '/')}${encodeURIComponent(named)}.json`, request, surroundings)
 }
+
+/** Whether a stream is named by a file or folder, and not by its name or URL. */
+export const isStreamFile = (named: string): boolean =>
+  !/^https?:\/\//.test(named) && (/[/#]|\.(json|ya?ml)$/.test(named) || named === '.')
 
 const below = (mirror: string): string => `${mirror.replace(/\/+$/, '')}/streams/`
 

@@ -114,7 +114,7 @@ test('iso customize says what the medium will do, and does it once', async () =>
 
 test('iso extract pxe', async () => {
   const { run, at } = await scene()
-  const found = ['/p/x-vmlinuz', '/p/x-initrd.img', '/p/x-rootfs.img']
+  const found = ['/p/x-initrd.img', '/p/x-rootfs.img', '/p/x-vmlinuz']
   expect(await run(`iso extract pxe -o ${at('p')} x.iso`)).toEqual(fine(`${found.join('\n')}\n`))
   expect((await readFile(at('p/x-vmlinuz'))).equals(liveFiles()['images/pxeboot/vmlinuz']!)).toBe(true)
 })

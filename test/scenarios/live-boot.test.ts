@@ -1,8 +1,16 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openFileSource } from '../../bytes/index.js'
+import { editLiveKargs, openLiveIso } from '../../coreos/index.js'
 import { installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
+import { defaultMachineSpec } from '../../machine/index.js'
+import { systemClock } from '../../runtime/index.js'
 import { isExchange, type JsonObject } from '../../wire/index.js'
 import { machineOf } from '../kit/deployed.js'
+import { versionedIso } from '../kit/images/versioned-images.js'
 import { coreosNode, liveServers } from '../kit/live-lab.js'
 
 let servers: Awaited<ReturnType<typeof liveServers>>
@@ -81,6 +89,41 @@ describe.each(WAYS)('%s', (_, medium, kind, loaded) => {
     expect(await read('/proc/cmdline')).toContain('ignition.platform.id=metal')
     expect(await read('/etc/ironic-python-agent.conf')).toContain(`api_url = ${lab.url}`)
   })
+})
+
+test('a live ISO with other kernel arguments boots with them, and has its version from its volume', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-kargs-'))
+  try {
+    const iso = join(folder, 'live.iso')
+    await writeFile(iso, versionedIso('38.20230718.3.0'))
+    await using file = await openFileSource(iso, systemClock(), true)
+    const { kargs } = await openLiveIso(file, systemClock())
+    await file.replace(kargs!.write(editLiveKargs(kargs!.current, { append: ['console=ttyS1,115200n8', 'quiet'] })))
+    await using lab = await servers.lab({ liveImages: { files: [{ architecture: 'x86_64', iso }], byDefault: true } })
+    const spec = defaultMachineSpec({ id: 'machine-7', supportedSince: '39.20240101.3.0' })
+    const [node, newer] = await Promise.all([
+      coreosNode(lab, { boot_interface: 'redfish-virtual-media', name: 'changed', automated_clean: false }),
+      lab.enroll({ fields: { boot_interface: 'redfish-virtual-media', name: 'newer' }, machine: spec }),
+    ])
+    await node.makeAvailable()
+    await node.provision('active', { deploy_steps: [installCoreos()] })
+    await node.until(({ deploy_step: step }) => (step as JsonObject).step === 'install_coreos')
+    const machine = await machineOf(node)
+    const arguments_ = machine.boot()!.live!.kernelArguments
+    expect(arguments_).toMatch(/ console=ttyS1,115200n8 quiet$/)
+    expect(machine.console()).toContainEqual(
+      expect.stringMatching(/^kernel: Command line: .* console=ttyS1,115200n8 quiet$/),
+    )
+    expect(Buffer.from(await machine.executor.files.read('/proc/cmdline')).toString()).toContain(
+      ' console=ttyS1,115200n8 quiet',
+    )
+    const other = await inspected(newer)
+    expect(other.console).toContainEqual(
+      'no driver for the network controllers in 38.20230718.3.0: they are supported since 39.20240101.3.0',
+    )
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 })
 
 /** Asks for an inspection; gives the node as it came to rest, and what its machine tells. */

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { bytesSource } from '../../bytes/index.js'
+import { checkStream, openLiveIso, readMetadata, type Stream } from '../../coreos/index.js'
+import { inspectDisk } from '../../machine/index.js'
+import { systemClock, temporaryFolder, type TemporaryFolder } from '../../runtime/index.js'
+import { command } from '../kit/commands/command.js'
+
+const clock = systemClock()
+const A = '44.20260707.3.1'
+const R = '9.6.20260112-0'
+
+let folder: TemporaryFolder
+beforeEach(async () => {
+  folder = await temporaryFolder()
+})
+afterEach(() => folder[Symbol.asyncDispose]())
+
+const at = (name: string): string => join(folder.path, name)
+async function ran(...argv: string[]) {
+  const run = command(argv, { variables: { HOME: folder.path } })
+  const code = await run.ended
+  return { code, stdout: run.stdout, stderr: run.stderr }
+}
+const make = (version: string, ...argv: string[]) => ran('images', 'make', '--version', version, ...argv)
+async function streamIn(path: string): Promise<Stream> {
+  const found = readMetadata(await readFile(join(path, 'stream.json'), 'utf8'), path)
+  if (found.kind !== 'stream') throw new Error(found.kind)
+  return found.value
+}
+
+describe('images make', () => {
+  test('makes the images of a version for each architecture, and stream metadata with their digests', async () => {
+    const made = await make(A, '-C', at('a'), '--arch', 'x86_64', '-a', 's390x')
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    const files = made.stdout.trim().split('\n')
+    expect(files).toHaveLength(11)
+    expect((await readdir(at('a'))).map((name) => at(`a/${name}`))).toEqual([...files].sort())
+    const stream = await streamIn(at('a'))
+    expect(checkStream(stream)).toEqual([])
+    expect(stream.stream).toBe('stable')
+    for (const architecture of ['x86_64', 's390x']) {
+      const { release, formats } = stream.architectures[architecture]!.artifacts['metal']!
+      expect(release).toBe(A)
+      expect(Object.keys(formats)).toEqual(['iso', 'pxe', 'raw.xz'])
+      for (const { location, sha256 } of Object.values(formats).flatMap((one) => Object.values(one))) {
+        const bytes = await readFile(at(`a/${location.replace('https://images.invalid/', '')}`))
+        expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256)
+      }
+      const iso = await openLiveIso(
+        bytesSource(await readFile(at(`a/fedora-coreos-${A}-live-iso.${architecture}.iso`))),
+        clock,
+      )
+      expect(iso.filesystem.volume).toBe(`fedora-coreos-${A}`)
+      expect(iso.kargs!.current).toContain(`coreos.liveiso=fedora-coreos-${A} `)
+    }
+  }, 60_000)
+
+  test('a machine is deployed from them, and machine-os is built of them, without a download', async () => {
+    await make(R, '-C', at('r'))
+    const stream = await streamIn(at('r'))
+    expect(Object.keys(stream.architectures['x86_64']!.artifacts['metal']!.formats)).toContain('raw.gz')
+    const deployed = await ran(
+      ...['deploy', '--image', `stream:${at('r/stream.json')}`, '--disk-file', at('disk.img'), '--json'],
+    )
+    expect(deployed).toMatchObject({ code: 0, stderr: '' })
+    const { boot } = await inspectDisk({ path: at('disk.img') }, clock)
+    expect(boot?.entry?.title).toBe(`Red Hat Enterprise Linux CoreOS ${R} (ostree:0)`)
+    const built = await ran('machine-os', 'build', at('os'), '-s', at('r/stream.json'), '-a', 'x86_64')
+    expect(built).toEqual({ code: 0, stdout: `${at('os/coreos-x86_64.iso')}\n`, stderr: '' })
+    expect((await ran('machine-os', 'verify', at('os'))).code).toBe(0)
+  }, 60_000)
+
+  test('replaces nothing without --force', async () => {
+    await mkdir(at('a'))
+    const first = at(`a/rhcos-${R}-live-kernel.x86_64`)
+    await writeFile(first, 'mine')
+    const refused = await make(R, '-C', at('a'))
+    expect(refused).toEqual({
+      ...{ code: 1, stdout: '' },
+      stderr: `ironstage: ${first} exists\n  try: replace it with --force, or name another folder with -C\n`,
+    })
+    expect(await readdir(at('a'))).toHaveLength(1)
+    expect((await make(R, '-C', at('a'), '--force')).code).toBe(0)
+    expect(await readFile(first, 'utf8')).not.toBe('mine')
+  }, 60_000)
+
+  test.each<[string, string[], number, string]>([
+    ['no version', ['--version', '4'], 2, '"4" is no version of CoreOS'],
+    ['a version of another system', ['--version', A, '--name', 'rhcos'], 2, 'is no version of Red Hat Enterprise'],
+    ['an architecture without CoreOS', ['--version', A, '-a', 'riscv64'], 2, 'there is no CoreOS for riscv64'],
+    ['no URL', ['--version', A, '--base-url', 'here'], 2, 'here is no URL of a folder'],
+    ['a place that is a file', ['--version', A, '-C', '/dev/null/x'], 1, '/dev/null/x cannot be written'],
+    ['a place that is a file itself', ['--version', A, '-C', '/dev/null'], 1, '/dev/null is no folder'],
+  ])('refuses %s in a sentence', async (_, argv, code, sentence) => {
+    const refused = await ran('images', 'make', ...argv)
+    expect(refused.code).toBe(code)
+    expect(refused.stderr).toContain(`ironstage: `)
+    expect(refused.stderr.split('\n')[0]).toContain(sentence)
+  })
+
+  test('--version elsewhere is still that of ironstage', async () => {
+    expect((await ran('images', '--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})
+
+test('an ISO whose kernel arguments were changed boots with them, and is known by its own version', async () => {
+  await make(R, '-C', at('a'))
+  const iso = at(`a/rhcos-${R}-live-iso.x86_64.iso`)
+  const changed = await ran('iso', 'kargs', 'modify', '-a', 'console=ttyS1', '-d', 'mitigations=auto,nosmt', iso)
+  expect(changed).toEqual({ code: 0, stdout: '', stderr: '' })
+  const up = command(['up', '--port', '0', '--nodes', '1', '--live-iso', iso, '--json'], {
+    variables: { IRONIC_USE_COREOS_IPA: 'true' },
+  })
+  const [line] = await up.printed(/.*"ready".*/)
+  const { images } = JSON.parse(line) as { images: { live: [{ iso: string }] } }
+  const [{ iso: url }] = images.live
+  const served = await openLiveIso(bytesSource(new Uint8Array(await (await fetch(url)).arrayBuffer())), clock)
+  expect(served.kargs!.current).toContain(' console=ttyS1')
+  up.stop()
+  expect(await up.ended).toBe(0)
+  await rm(at('a'), { recursive: true })
+})
+
+test('an ISO with a config of its own is refused: the one that is served would replace it', async () => {
+  await make(R, '-C', at('a'))
+  const iso = at(`a/rhcos-${R}-live-iso.x86_64.iso`)
+  await writeFile(at('c.ign'), '{"ignition":{"version":"3.4.0"}}')
+  expect((await ran('iso', 'ignition', 'embed', '-i', at('c.ign'), iso)).code).toBe(0)
+  const up = await ran('up', '--port', '0', '--live-iso', iso)
+  expect(up.code).toBe(2)
+  expect(up.stderr).toContain(`the ISO ${iso} is already customized: config.ign`)
+})
