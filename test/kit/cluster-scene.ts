@@ -7,7 +7,9 @@ import {
   type Kinds,
   type Notice,
 } from '../../cluster/index.js'
-import { seededRandom, silent, VirtualClock } from '../../runtime/index.js'
+import { hours, seededRandom, silent, VirtualClock } from '../../runtime/index.js'
+
+const LONGEST_WAIT = hours(12)
 
 /** A Kubernetes API on a virtual clock, with what actors need around it. */
 export function clusterScene({
@@ -37,8 +39,12 @@ export function clusterScene({
         if (type !== 'DELETED' && holds(object)) return object
       throw new Error('the watch has ended')
     })()
+    const late = clock.sleep(LONGEST_WAIT, { signal: ending.signal }).then(
+      () => Promise.reject(new Error(`${kind} ${name} is not so within twelve hours`)),
+      () => seen,
+    )
     try {
-      return await clock.until(seen)
+      return await clock.until(Promise.race([seen, late]))
     } finally {
       ending.abort()
     }

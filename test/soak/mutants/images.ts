@@ -69,12 +69,6 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
     title: 'row 6: the same checksum check for the origin and for a mirror',
   },
   {
-    ...{ row: '000 "newly-installed clusters', does: 'lets a downgrade through' },
-    ...{ file: 'coreos/metadata/versions.ts', test: 'coreos/metadata/versions.test.ts' },
-    ...{ from: 'if (compareVersions(wanted, initial) >= 0) return\n', to: 'if (wanted !== initial) return\n' },
-    title: 'a cluster is not taken back beyond what it was installed with',
-  },
-  {
     ...{ row: '000 "ensure that the latest ISO', does: 'leaves the link where it was' },
     ...{ file: 'coreos/metadata/stream-folder.ts', test: 'coreos/metadata/stream-folder.test.ts' },
     ...{ from: 'await rename(alias, join(folder, `${name}.json`))', to: 'await rm(alias)' },

@@ -1,0 +1,40 @@
+import type { Mutant } from './mutant.js'
+
+const ROLL_OUT = { test: 'test/scenarios/cluster/deploy-image-roll-out.test.ts' }
+const HOSTS = { test: 'test/scenarios/cluster/hosts-in-the-deploy-image.test.ts' }
+const OPERATOR = { file: 'cluster/actors/cluster-baremetal-operator.ts' }
+const WHOLE_UPGRADE =
+  'hosts stay in their boot while Ironic is replaced, and boot the new image when it is told of them'
+
+/** Rows that the operators of a cluster show. */
+export const CLUSTER_MUTANTS: readonly Mutant[] = [
+  {
+    ...{ row: '000 "newly-installed clusters', does: 'lets a downgrade through' },
+    file: 'cluster/actors/cluster-version-operator/preconditions.ts',
+    ...{ from: 'if (isOlder(version, first.version))', to: 'if (version === first.version)' },
+    test: 'cluster/actors/cluster-version-operator/cluster-version-operator.test.ts',
+    title: 'older than the first version, %s: the cluster stays where it is',
+  },
+  {
+    ...{ row: '000 "the `image-customization-controller` is updated', does: 'restarts Ironic first' },
+    ...{ ...OPERATOR, ...ROLL_OUT },
+    ...{ from: 'has(IMAGE_SERVICE_FIRST) ? [', to: 'has(IMAGE_SERVICE_FIRST) && false ? [' },
+    title: 'the image service is updated before Ironic, which starts with an empty database',
+  },
+  {
+    ...{ row: '000 the same: a conductor that is started too early may wait', does: 'waits for no pod' },
+    ...{ ...OPERATOR, ...HOSTS },
+    ...{ from: 'if (isRolledOut(current) || ', to: 'if (true || ' },
+    title: 'a release whose components were not mirrored waits with the old Ironic, and goes on once they are there',
+  },
+  {
+    ...{ row: '000 "future boots of the deploy image', does: 'keeps the live images of before' },
+    ...{ ...HOSTS, file: 'coreos/machine-os/copy-iso.ts', title: WHOLE_UPGRADE },
+    ...{ from: '(await stampOf(stamp, clock)) === iso.sha256 && (', to: '(' },
+  },
+  {
+    ...{ row: '000 "upgrade my cluster', does: 'pulls past the mirrors' },
+    ...{ ...HOSTS, file: 'cluster/site/container-registry.ts', title: WHOLE_UPGRADE },
+    ...{ from: '[...this.#mirrorsOf(pullspec), pullspec]', to: '[pullspec]' },
+  },
+]
