@@ -1,6 +1,12 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppliedHosts, Behaviours, openKube, runBareMetalOperator, type HostReport } from '../../cluster/index.js'
+import {
+  AppliedHosts,
+  Behaviours,
+  runBareMetalOperator,
+  type HostReport,
+  type KubeClient,
+} from '../../cluster/index.js'
 import { manifestFindingLine, wantedHosts, type RamdiskSource, type WantedHost } from '../../metal3/index.js'
 import type { Stage } from '../../lab/index.js'
 import { errorChain, systemClock, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
@@ -50,9 +56,10 @@ export function hostsIn(manifests: Manifests): readonly WantedHost[] {
 }
 
 export interface HostsOptions {
-  path: string
-  watch: boolean
-  manifests: Manifests
+  /** The API that has the hosts; it may have others than those of the files. */
+  kube: KubeClient
+  /** Files of hosts, as they were read first. */
+  files: { path: string; watch: boolean; manifests: Manifests } | undefined
   stage: Pick<Stage, 'transport' | 'url' | 'headers'>
   ramdisk: RamdiskSource | undefined
   clock: Clock
@@ -64,10 +71,9 @@ export interface HostsOptions {
   signal: AbortSignal
 }
 
-/** Runs BareMetal Operator for the hosts of manifests, and follows their files where that is asked for. */
+/** Runs BareMetal Operator for the hosts of an API, and applies those of files, which it follows where that is asked for. */
 export function reconcileHosts({ stage, ramdisk, ...options }: HostsOptions): AsyncDisposable {
-  const { clock, random, logger, onChange } = options
-  const { client: kube } = openKube({ clock, random })
+  const { kube, files, clock, random, logger, onChange, onRefusal, signal } = options
   const operator = runBareMetalOperator({
     ...{ kube, clock, random, logger, behaviours: new Behaviours([]), announce: () => {}, ironic: stage },
     ...(ramdisk ? { settings: { ramdisk } } : {}),
@@ -80,8 +86,8 @@ export function reconcileHosts({ stage, ramdisk, ...options }: HostsOptions): As
         if (noted.size !== noted.add(note).size) logger('warn', note)
     applied.apply(hosts)
   }
-  apply(hostsIn(options.manifests))
-  const watching = options.watch ? follow(options, apply) : Promise.resolve()
+  if (files) apply(hostsIn(files.manifests))
+  const watching = files?.watch ? follow({ ...files, onRefusal, signal }, apply) : Promise.resolve()
   return {
     [Symbol.asyncDispose]: async () => {
       await watching
@@ -93,7 +99,12 @@ export function reconcileHosts({ stage, ramdisk, ...options }: HostsOptions): As
 
 /** Looks for changes until the signal is aborted. What cannot be used is said once, and the hosts stay as they were. */
 async function follow(
-  { path, manifests, onRefusal, signal }: Pick<HostsOptions, 'path' | 'manifests' | 'onRefusal' | 'signal'>,
+  {
+    path,
+    manifests,
+    onRefusal,
+    signal,
+  }: NonNullable<HostsOptions['files']> & Pick<HostsOptions, 'onRefusal' | 'signal'>,
   apply: (hosts: readonly WantedHost[]) => void,
 ): Promise<void> {
   let applied = JSON.stringify(manifests)

@@ -10,7 +10,7 @@ import {
 import { type LiveImagesRequest, serve, type LabEvent, type Served } from '../../lab/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../ironic-mock/index.js'
-import type { HostReport } from '../../cluster/index.js'
+import { openKube, serveKube, type HostReport } from '../../cluster/index.js'
 import { ramdiskSource, type RamdiskSource } from '../../metal3/index.js'
 import type { IronicRelease } from '../../wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
@@ -61,6 +61,10 @@ export async function up(
     logger,
     onEvent: watching.onEvent,
   })
+  const kube = openKube({ clock, random: systemRandom })
+  const kubePort = options['kube-api']
+  await using kubeApi =
+    kubePort === undefined ? undefined : await serveKube({ store: kube.store, port: kubePort, clock, logger })
   letGarbageGrow()
   const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }
   const { images } = served.stage
@@ -68,6 +72,7 @@ export async function up(
     say(
       JSON.stringify({
         ...{ event: 'ready', ironic_url: served.url, environment: variables },
+        ...(kubeApi ? { kube_api_url: kubeApi.url } : {}),
         ...(images
           ? {
               images: {
@@ -79,12 +84,16 @@ export async function up(
           : {}),
       }),
     )
-  else say(readyText(served, options.htpasswd, variables, watching.summary()))
+  else {
+    say(readyText(served, options.htpasswd, variables, watching.summary()))
+    if (kubeApi) say(kubeText(kubeApi.url))
+  }
   watching.begin()
   await using _hosts =
-    manifests &&
+    (manifests || kubeApi) &&
     reconcileHosts({
-      ...{ path: options.hosts!, watch: options.watch ?? false, manifests, stage: served.stage },
+      ...{ kube: kube.client, stage: served.stage },
+      files: manifests && { path: options.hosts!, watch: options.watch ?? false, manifests },
       ramdisk: servedRamdisk(images) ?? ramdiskSource(environment.variables),
       ...{ clock, random: systemRandom, logger, signal: stopped },
       onChange: (report) => say(json ? JSON.stringify(hostEvent(report)) : hostText(report)),
@@ -161,6 +170,15 @@ const environmentBlock = ({ url, authStrategy, caFile }: Served): Record<string,
   OS_AUTH_TYPE: authStrategy === 'noauth' ? 'none' : authStrategy,
   ...(caFile === null ? {} : { IRONIC_CACERT_FILE: caFile, OS_CACERT: caFile }),
 })
+
+/** BareMetalHosts are worked on wherever they come from: files, or kubectl. */
+const kubeText = (url: string): string =>
+  [
+    `  BareMetalHosts for kubectl, at ${url}:`,
+    `    kubectl --server ${url} apply -f hosts.yaml`,
+    `    kubectl --server ${url} get bmh -A -w`,
+    '',
+  ].join('\n')
 
 function readyText(
   served: Served,

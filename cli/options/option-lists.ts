@@ -37,6 +37,7 @@ export const UP_OPTIONS = [
     'nodes',
     'hosts',
     'watch',
+    'kube-api',
     'hardware',
     'bmc-user',
     'bmc-password',

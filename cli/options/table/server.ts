@@ -27,6 +27,12 @@ export const SERVER_SHAPES = {
     schema: TEXT,
   },
   watch: { description: 'follow changes of --hosts, as kubectl apply --prune would', schema: FLAG },
+  'kube-api': {
+    value: 'PORT',
+    example: '8001',
+    description: 'serve BareMetalHosts and other kinds for kubectl on this port of 127.0.0.1; 0 picks a free one',
+    schema: { type: 'integer', minimum: 0, maximum: 65535 },
+  },
   profile: {
     value: PROFILE_WORDS.join('|'),
     description: "settings to start from: Metal3's, or Ironic's own defaults (default: metal3)",

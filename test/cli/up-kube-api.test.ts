@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { command } from '../kit/commands/command.js'
+
+/** `ironstage up --kube-api`: hosts that come over the Kubernetes API. */
+
+const METAL3 = '/apis/metal3.io/v1alpha1/namespaces/metal3'
+
+async function upWith(...args: string[]) {
+  const up = command(['up', '--port', '0', '--speed', '5000', '--kube-api', '0', ...args])
+  await up.printed(/BareMetalHosts for kubectl|"event":"ready"/)
+  const [, text, json] = /kubectl, at (\S+):$|"kube_api_url":"([^"]+)"/m.exec(up.stdout)!
+  const url = (text ?? json)!
+  const call = async (method: string, path: string, body?: object, type = 'application/json') => {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      ...(body ? { body: JSON.stringify(body), headers: { 'content-type': type } } : {}),
+    })
+    return { status: answer.status, body: (await answer.json()) as Record<string, never> }
+  }
+  return {
+    ...{ up, url, call },
+    async [Symbol.asyncDispose]() {
+      up.stop()
+      await up.ended
+    },
+  }
+}
+
+const host = (spec: object) => ({
+  ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', metadata: { name: 'worker-0' } },
+  spec: {
+    ...{ online: true, bootMACAddress: '52:54:00:b0:01:01' },
+    bmc: { address: 'redfish-virtualmedia://10.4.1.1:8000/redfish/v1/Systems/1', credentialsName: 'bmc' },
+    ...spec,
+  },
+})
+
+test('a host goes from an API to a machine: created, provisioned, edited, deleted', async () => {
+  await using running = await upWith()
+  const { up, call } = running
+  const state = async () => {
+    const { body } = await call('GET', `${METAL3}/baremetalhosts/worker-0`)
+    const { status } = body as { status?: { provisioning?: { state: string } } }
+    return status?.provisioning?.state
+  }
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'bmc' },
+    stringData: { username: 'admin', password: 'a' },
+  }
+  await call('POST', '/api/v1/namespaces/metal3/secrets', secret)
+  expect(
+    await call('POST', `${METAL3}/baremetalhosts`, host({ customDeploy: { method: 'install_coreos' } })),
+  ).toMatchObject({ status: 201 })
+
+  await up.printed(/^metal3\/worker-0 {2}provisioned$/m)
+  expect(await state()).toBe('provisioned')
+  expect(up.stdout).toContain('metal3~worker-0  active')
+
+  const merge = 'application/merge-patch+json'
+  await call('PATCH', `${METAL3}/baremetalhosts/worker-0`, { spec: { customDeploy: null } }, merge)
+  await expect.poll(state, { timeout: 60_000 }).toBe('available')
+
+  expect(await call('DELETE', `${METAL3}/baremetalhosts/worker-0`)).toMatchObject({ status: 200 })
+  await up.printed(/^metal3\/worker-0 {2}deleted$/m)
+  expect(await call('GET', `${METAL3}/baremetalhosts/worker-0`)).toMatchObject({ status: 404 })
+})
+
+test('programs read where the API is', async () => {
+  await using running = await upWith('--json')
+
+  expect(await running.call('GET', '/version')).toMatchObject({ status: 200, body: { major: '1' } })
+})
+
+test('a port that is taken is named', async () => {
+  await using running = await upWith()
+  const port = new URL(running.url).port
+  const second = command(['up', '--port', '0', '--kube-api', port])
+
+  expect(await second.ended).not.toBe(0)
+  expect(second.stderr).toContain(`Port ${port} on 127.0.0.1 is already in use`)
+})
