@@ -89,7 +89,9 @@ export function streamNamed({ stream, streams }: BootImages, name?: string): Str
   const found = streams?.[name] ?? [stream, ...Object.values(streams ?? {})].find((one) => one.stream === name)
   if (found) return found
   throw new UserError('stream-name', `there is no stream ${name}`, {
-    remedy: `there is ${Object.keys(streams ?? { [stream.stream]: stream }).join(', ')}`,
+    remedy: `there is ${Object.entries(streams ?? { '': stream })
+      .map(([key, one]) => key || one.stream)
+      .join(', ')}`,
     kind: 'usage',
   })
 }
