@@ -2,20 +2,21 @@ import { copyIso } from '../../coreos/index.js'
 import { held } from '../../runtime/index.js'
 import { PullFailure } from '../../machine/index.js'
 import type { ActorParts } from '../actors/actor.js'
-import { CONTAINERS } from '../actors/cluster-baremetal-operator.js'
+import { runBareMetalOperator } from '../actors/baremetal-operator/baremetal-operator.js'
+import { BUILDS_IMAGES, CONTAINERS } from '../actors/cluster-baremetal-operator.js'
 import { runImageCustomizationController } from '../actors/image-customization-controller/image-customization-controller.js'
 import type { PodContainer } from '../kube/kinds/apps.js'
 import type { PodPrograms, RunningContainer } from './pods.js'
 import type { Site } from './site.js'
 
 export interface Metal3Options {
-  /** Runs BareMetal Operator; without, Ironic has no client. */
+  /** Runs BareMetal Operator; default: the actor, with the settings of its container. */
   baremetalOperator?: (container: RunningContainer) => Promise<AsyncDisposable>
 }
 
 /** The programs of the pods of metal3: they start what the site has of them, and stop it. */
 export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Options = {}): PodPrograms {
-  const { baremetalOperator } = options
+  const { baremetalOperator = (container) => Promise.resolve(operatorIn(container, site, parts)) } = options
   const { registriesConf } = site.registry
   // The Service in front of the pods has one address.
   let port = 0
@@ -43,9 +44,19 @@ export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Opt
         port = controller.port
         return controller
       },
-      ...(baremetalOperator ? { [CONTAINERS.baremetalOperator]: (container) => baremetalOperator(container) } : {}),
+      [CONTAINERS.baremetalOperator]: (container) => baremetalOperator(container),
     },
   }
+}
+
+/** BareMetal Operator as its container starts it. */
+function operatorIn(container: PodContainer, site: Site, parts: ActorParts): AsyncDisposable {
+  const [deployKernel, deployRamdisk] = ['DEPLOY_KERNEL_URL', 'DEPLOY_RAMDISK_URL'].map((name) =>
+    environment(container, name),
+  )
+  const buildsImages = container.args?.includes(BUILDS_IMAGES) ?? false
+  const ramdisk = deployKernel && deployRamdisk ? { deployKernel, deployRamdisk } : {}
+  return runBareMetalOperator({ ...parts, ironic: site.stage, settings: { buildsImages, ramdisk } })
 }
 
 const environment = ({ env = [] }: PodContainer, name: string): string =>
