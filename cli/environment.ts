@@ -51,6 +51,9 @@ const STOP_TIME = 1500
 /** Milliseconds that a command's end waits for connections and timers that should be closed. */
 const END_TIME = 1000
 
+/** Exit code of Node for a module that waits for what never comes. */
+const UNSETTLED = 13
+
 /** The environment of this process, and how the process ends. */
 export interface ProcessEnvironment extends Environment {
   /** Ends the process with a command's exit code, after its output was written. */
@@ -81,6 +84,8 @@ export function openText(resources: readonly string[]): string {
 
 export function processEnvironment(): ProcessEnvironment {
   const { stdout, stderr } = process
+  // It stays where a process has nothing left to wait for before its command has ended.
+  process.exitCode = UNSETTLED
   const controller = new AbortController()
   const stopped = controller.signal
   let began = false

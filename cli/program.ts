@@ -1,5 +1,12 @@
 import { CommanderError } from 'commander'
-import { errorChain, packageVersion, sweepTemporaryFolders, UserError, userError } from '../runtime/index.js'
+import {
+  errorChain,
+  keepGarbageSmall,
+  packageVersion,
+  sweepTemporaryFolders,
+  UserError,
+  userError,
+} from '../runtime/index.js'
 import { groupCommands } from './command-groups.js'
 import { Stopped, type Environment, type Output } from './environment.js'
 import { addLiveCommands } from './installer/live-commands.js'
@@ -18,6 +25,8 @@ export async function run(environment: Environment): Promise<number> {
     environment.begin?.()
     await sweepTemporaryFolders()
     environment.stopped.throwIfAborted()
+    // `up` lets it grow once it serves. The code is loaded by now: V8 takes none that it compiled with other flags.
+    if (argv[0] === 'up' || argv.some((word) => /^--target(=|$)/.test(word))) keepGarbageSmall()
     code = await work()
   }
   try {

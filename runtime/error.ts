@@ -44,6 +44,24 @@ export class UserError extends Error {
 }
 
 /**
+ * Makes `instanceof` know the errors of a class in another copy of this package: the command has one of its own, and a
+ * package with steps imports `ironstage` by itself.
+ */
+export function knownInAllCopies(type: abstract new (...args: never[]) => Error, name: string): void {
+  const mark = Symbol.for(`ironstage.${name}`)
+  Object.defineProperty(type.prototype, mark, { value: true })
+  Object.defineProperty(type, Symbol.hasInstance, {
+    value(this: unknown, value: unknown): boolean {
+      // A class below it inherits this.
+      if (this !== type) return Function.prototype[Symbol.hasInstance].call(this, value)
+      return typeof value === 'object' && value !== null && mark in value
+    },
+  })
+}
+
+knownInAllCopies(UserError, 'UserError')
+
+/**
  * Puts what was being done in front of what went wrong: `await during('opening /dev/loop3', () => open(path))` throws
  * an error with that message and the original as its cause, so that a failure reads as a causal chain.
  */

@@ -16,7 +16,16 @@ export {
   type TableForm,
 } from './database.js'
 export { catalogue, type ErrorEntry } from './catalogue.js'
-export { type ErrorCatalogues, type ErrorCode, during, errorChain, isDiskFull, userError, UserError } from './error.js'
+export {
+  type ErrorCatalogues,
+  type ErrorCode,
+  during,
+  errorChain,
+  isDiskFull,
+  knownInAllCopies,
+  userError,
+  UserError,
+} from './error.js'
 export { ERRORS } from './errors.js'
 export { type ConfigFile, parseIni } from './ini.js'
 export { delayed, Mutex, onAbort, opening, Scope, sharedAbort, unlessAborted } from './lifetime.js'

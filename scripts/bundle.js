@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 
@@ -10,7 +11,6 @@ const built = (path) => join(root, 'dist', path)
 
 /** Each is a file in dist/bundle/ with the name of its key: what package.json names, and programs that are started by path. */
 const ENTRIES = {
-  ironstage: built('cli/main.js'),
   index: built('public/index.js'),
   steps: built('public/steps.js'),
   ignition: built('public/ignition.js'),
@@ -25,24 +25,40 @@ const SEPARATE = ['@bokuweb/zstd-wasm', 'ext2fs', 'jiti', 'libsql', 'lzma-native
 // Processes may run from the bundle meanwhile, and load parts of it later: it is written only when there is a change.
 if (isFresh()) process.exit()
 
-const bundle = await rolldown({
-  input: ENTRIES,
-  cwd: root,
-  platform: 'node',
-  external: (id) => SEPARATE.some((name) => id === name || id.startsWith(`${name}/`)),
-  onLog: (level, log, next) => next(level === 'warn' ? 'error' : level, log),
-  // Names in the files the modules that a part has; test/cli/start.test.ts reads them.
-  experimental: { attachDebugInfo: 'simple' },
-})
-await bundle.write({
-  dir: built('bundle'),
+await write(ENTRIES, {
   cleanDir: true,
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: 'part-[name]-[hash].js',
-  banner: ({ moduleIds }) => licences(moduleIds),
 })
-await bundle.close()
+// The command is CommonJS: only of that can Node 20 take code that V8 has compiled before, and without import().
+await write(
+  { command: built('cli/main.js') },
+  {
+    format: 'cjs',
+    dynamicImportInCjs: false,
+    entryFileNames: '[name].cjs',
+    chunkFileNames: 'command-[name]-[hash].cjs',
+  },
+)
+copyFileSync(join(root, 'scripts/load-command.js'), built('bundle/load.js'))
+execFileSync(process.execPath, [join(root, 'scripts/keep-code.js')], { stdio: ['ignore', 'ignore', 'inherit'] })
+writeFileSync(
+  built('bundle/ironstage.js'),
+  `#!/usr/bin/env node\nimport { load } from './load.js'\n\nload('command.cjs')\n`,
+)
+
+async function write(input, output) {
+  const bundle = await rolldown({
+    ...{ input, cwd: root, platform: 'node' },
+    external: (id) => SEPARATE.some((name) => id === name || id.startsWith(`${name}/`)),
+    onLog: (level, log, next) => next(level === 'warn' ? 'error' : level, log),
+    // Names in the files the modules that a part has; test/cli/start.test.ts reads them.
+    experimental: { attachDebugInfo: 'simple' },
+  })
+  await bundle.write({ dir: built('bundle'), banner: ({ moduleIds }) => licences(moduleIds), ...output })
+  await bundle.close()
+}
 
 function isFresh() {
   const made = built('bundle/ironstage.js')
@@ -53,7 +69,7 @@ function isFresh() {
     readdirSync(built(room), { recursive: true }).map((path) => join(built(room), path)),
   )
   const inputs = [
-    import.meta.filename,
+    ...['bundle.js', 'keep-code.js', 'load-command.js'].map((name) => join(import.meta.dirname, name)),
     join(root, 'package-lock.json'),
     ...modules.filter((path) => path.endsWith('.js')),
   ]

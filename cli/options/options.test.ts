@@ -1,8 +1,9 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
-import { parseSize, resolveOptions } from './options.js'
+import { OPTIONS, parseSize, resolveOptions, surelyRead } from './options.js'
 
 const names = ['port', 'host', 'realistic', 'append-karg', 'disk-size', 'target', 'speed'] as const
 
@@ -23,6 +24,37 @@ describe('options', () => {
   test('a list in the environment is separated by blanks, an empty variable counts as unset', async () => {
     const variables = { IRONSTAGE_APPEND_KARG: 'console=tty0  quiet', IRONSTAGE_HOST: '' }
     expect(await resolveOptions(names, {}, variables)).toEqual({ 'append-karg': ['console=tty0', 'quiet'] })
+  })
+
+  test('what is read without ajv is what ajv reads', () => {
+    const texts = ['x', '', '0', '7', '007', '-1', '1e3', '65536', '99999999999999999999', 'true', 'false', '🙂', 'a=b']
+    const more = ['local', 'fetched', 'today', 'http://x/', '/x', '1.5GiB', 'a b', 'x\0', '10:20:30:40:50:60', 'on']
+    const values = [...texts, ...more, true, false, null, 5, 1.5, [], {}]
+    const lists = [...values.map((value) => [value]), ['a=1', 'b=2'], ['a=1', '']]
+    let read = 0
+    for (const { schema } of Object.values(OPTIONS)) {
+      const ajv = new Ajv({
+        coerceTypes: true,
+        strict: true,
+        allowUnionTypes: true,
+        meta: false,
+        validateSchema: false,
+      })
+      const validate = ajv.compile({ type: 'object', properties: { value: schema }, required: ['value'] })
+      for (const value of [...values, ...lists]) {
+        const ours = surelyRead(schema, value)
+        if (ours === undefined) continue
+        const holder = { value: structuredClone(value) }
+        expect({ schema, value, valid: validate(holder), read: holder.value }).toEqual({
+          schema,
+          value,
+          valid: true,
+          read: ours,
+        })
+        read++
+      }
+    }
+    expect(read).toBeGreaterThan(1000)
   })
 
   test('a kernel argument is taken as the installer takes it, with quotation marks and blanks', async () => {

@@ -103,12 +103,50 @@ async function validatorOf(name: OptionName): Promise<ValidateFunction<{ value: 
   return made
 }
 
+/** Keywords of a schema that {@link surelyRead} knows. */
+const KNOWN = new Set(['type', 'enum', 'pattern', 'minLength', 'items', 'minimum', 'maximum'])
+
+/**
+ * The value that ajv would read; undefined where only ajv can tell. Almost all options are valid, and are read so without
+ * ajv, which takes longer than the rest of reading them.
+ */
+export function surelyRead(schema: Readonly<Record<string, unknown>>, value: unknown): unknown {
+  if (Object.keys(schema).some((keyword) => !KNOWN.has(keyword))) return undefined
+  const { type, enum: words, pattern, minLength = 0, items, minimum = -Infinity, maximum = Infinity } = schema
+  switch (type) {
+    case 'boolean':
+      return typeof value === 'boolean' ? value : undefined
+    case 'integer': {
+      const number = typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : NaN
+      return number >= (minimum as number) && number <= (maximum as number) ? number : undefined
+    }
+    case 'array': {
+      if (!Array.isArray(value)) return undefined
+      const read = value.map((item) => surelyRead(items as typeof schema, item))
+      return read.includes(undefined) ? undefined : read
+    }
+    case 'string': {
+      const isValid =
+        typeof value === 'string' &&
+        // A character may be two units of UTF-16.
+        value.length >= 2 * (minLength as number) - 1 &&
+        (words === undefined || (words as unknown[]).includes(value)) &&
+        (pattern === undefined || new RegExp(pattern as string, 'u').test(value))
+      return isValid ? value : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
 async function check(name: OptionName, value: unknown, label: string): Promise<unknown> {
   const isList = OPTIONS[name].schema.type === 'array'
   const holder = { value: isList && typeof value === 'string' ? value.split(/\s+/).filter(Boolean) : value }
-  const validate = await validatorOf(name)
   // Coercion would read an empty value as 0 or false.
   const isEmpty = value === null || value === '' || (Array.isArray(value) && value.includes(''))
+  const read = isEmpty ? undefined : surelyRead(OPTIONS[name].schema, holder.value)
+  if (read !== undefined) return read
+  const validate = await validatorOf(name)
   if (!isEmpty && validate(holder)) return holder.value
   const error = validate.errors?.[0]
   const what = isEmpty || !error ? 'is empty' : `is ${JSON.stringify(value)}, which ${problem(error)}`

@@ -13,16 +13,19 @@ export interface SchemaProblem {
   readonly value: unknown
 }
 
-const ajv = new Ajv({
-  allErrors: true,
-  verbose: true,
-  strict: false,
-  meta: false,
-  validateSchema: false,
-  // Most schemas check a few documents of a process, and the optimizer takes a third of their compilation.
-  code: { optimize: false },
-  formats: { uuid: isUuid, 'mac-address': isMac },
-})
+let ajv: Ajv | undefined
+/** Made for the first document that is not surely valid. */
+const ajvOf = (): Ajv =>
+  (ajv ??= new Ajv({
+    allErrors: true,
+    verbose: true,
+    strict: false,
+    meta: false,
+    validateSchema: false,
+    // Most schemas check a few documents of a process, and the optimizer takes a third of their compilation.
+    code: { optimize: false },
+    formats: { uuid: isUuid, 'mac-address': isMac },
+  }))
 const compiled = new WeakMap<JsonSchema, ValidateFunction>()
 
 /** Most relevant violation; undefined when the value is valid. */
@@ -34,7 +37,7 @@ export function schemaProblem(schema: JsonSchema, value: unknown): SchemaProblem
 
 function compiledOf(schema: JsonSchema): ValidateFunction {
   let validate = compiled.get(schema)
-  if (!validate) compiled.set(schema, (validate = ajv.compile(schema)))
+  if (!validate) compiled.set(schema, (validate = ajvOf().compile(schema)))
   return validate
 }
 

@@ -145,6 +145,6 @@ const NOTHING: RoundReport = { answers: [], events: [], reached: 0, goesOn: fals
  * the bundle's.
  */
 export const workerFile = (): string =>
-  import.meta.url.endsWith('.js')
+  /\.c?js$/.test(import.meta.url)
     ? fileURLToPath(new URL('./lab-worker.js', import.meta.url))
     : packageFile('dist/bundle/lab-worker.js')

@@ -1,5 +1,5 @@
 import { withoutPasswords } from '../../bytes/index.js'
-import { unlessAborted, UserError } from '../../runtime/index.js'
+import { knownInAllCopies, unlessAborted, UserError } from '../../runtime/index.js'
 import type { Command, Executor, Exit, OutputChunk, Run } from '../../targets/index.js'
 import { LineSplitter } from './line-splitter.js'
 
@@ -54,6 +54,8 @@ export class CommandFailed extends Error {
     super(`running ${shown(argv)}: ${ending(finished.exit)}`, reason === undefined ? {} : { cause: new Error(reason) })
   }
 }
+
+knownInAllCopies(CommandFailed, 'CommandFailed')
 
 /**
  * Runs a command to its end and returns its output.

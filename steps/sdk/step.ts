@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '../../runtime/index.js'
+import { knownInAllCopies, type Clock, type Logger } from '../../runtime/index.js'
 import type { AdvertisedStep, JsonObject, StepInterface, StepKind } from '../../wire/index.js'
 import type { Target } from '../../targets/index.js'
 import type { ArgsSchema } from './arg-types.js'
@@ -128,3 +128,6 @@ export class StepError extends Error {
 export class BadStepArguments extends StepError {
   override name = 'BadStepArguments'
 }
+
+knownInAllCopies(StepError, 'StepError')
+knownInAllCopies(BadStepArguments, 'BadStepArguments')

@@ -59,7 +59,7 @@ command -v flock >/dev/null 2>&1 && printf 'l\\n'`)
 /** Null where the optional node-pty is not installed, and when the TypeScript sources run unbuilt. */
 async function terminalRunner(): Promise<string | null> {
   const runner = fileURLToPath(new URL('./pty-runner.js', import.meta.url))
-  if (!import.meta.url.endsWith('.js')) return null
+  if (!/\.c?js$/.test(import.meta.url)) return null
   try {
     await import('node-pty')
     return runner

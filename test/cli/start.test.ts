@@ -37,9 +37,13 @@ test('the definitions of all commands need no room but cli and runtime', () => {
   ])
 })
 
-/** Prints the address of each file that is loaded. */
+/** Prints the address of each file that is loaded, CommonJS modules at the end. */
 const LISTING_HOOK = `data:text/javascript,${encodeURIComponent(
-  `import { register } from 'node:module'
+  `import { writeSync } from 'node:fs'
+   import Module, { register } from 'node:module'
+   process.on('exit', () => {
+     for (const path of Object.keys(Module._cache)) writeSync(2, 'file://' + path + '\\n')
+   })
    register('data:text/javascript,' + encodeURIComponent(
      "import { writeSync } from 'node:fs'; export const load = (url, context, next) => (writeSync(2, url + '\\\\n'), next(url, context))"
    ))`,
@@ -52,6 +56,7 @@ test.each([[['--version']], [['--help']], [['deploy', '--help']], [['deploy', '-
     const { stderr } = await run.catch((error: { stderr: string }) => error)
     const files = stderr.split('\n').filter((line) => line.startsWith('file://'))
     expect(files.length).toBeLessThan(10)
+    expect(files.filter((url) => url.endsWith('.cjs')).length).toBeGreaterThan(0)
     const modules = modulesOf(files.map((url) => fileURLToPath(url)))
     expect(
       modules.filter((path) =>

@@ -28,6 +28,40 @@ describe('a file of steps', () => {
     expect(own.slice(0, 3).sort()).toEqual(['CustomHardwareManager one', 'CustomHardwareManager two', 'Mine three'])
   })
 
+  test('may come with a package that imports ironstage by itself: its errors are known', async () => {
+    const dir = await scratch()
+    const own = join(dir, 'node_modules/their-steps')
+    await mkdir(own, { recursive: true })
+    await writeFile(join(own, 'package.json'), '{ "name": "their-steps", "type": "module", "exports": "./index.js" }')
+    const entry = (name: string) => JSON.stringify(new URL(`../../dist/bundle/${name}.js`, import.meta.url).href)
+    const step = (name: string, run: string) =>
+      `export const ${name} = defineStep({ name: '${name}', interface: 'deploy', on: ['clean'], run: async () => { ${run} } })`
+    await writeFile(
+      join(own, 'index.js'),
+      `import { defineStep, UserError } from ${entry('index')}
+       import { BadStepArguments, StepError } from ${entry('steps')}
+       ${step('fails', "throw new StepError('the flux is low', { type: 'FluxError' })")}
+       ${step('refuses', "throw new BadStepArguments('more flux')")}
+       ${step('advises', "throw new UserError('usage', 'no flux', { remedy: 'add some flux', kind: 'usage' })")}`,
+    )
+    const failure = async (step: string) => {
+      const run = promisify(execFile)(process.execPath, [IRONSTAGE, 'step', 'run', step, '--steps', 'their-steps'], {
+        cwd: dir,
+      })
+      const { code, stderr } = (await run.catch((error: unknown) => error)) as { code: number; stderr: string }
+      return { code, stderr }
+    }
+    expect(await failure('advises')).toEqual({ code: 2, stderr: 'ironstage: no flux\n  try: add some flux\n' })
+    expect(await failure('fails')).toEqual({
+      code: 1,
+      stderr: 'ironstage: the step fails failed\n  because: the flux is low\n',
+    })
+    expect(await failure('refuses')).toEqual({
+      code: 2,
+      stderr: 'ironstage: more flux\n  try: see what it takes with ironstage step show refuses\n',
+    })
+  })
+
   test.each<[string, string | null, RegExp]>([
     ['is not there', null, /the steps file \S+ does not exist\n {2}try: .*step new/],
     [
