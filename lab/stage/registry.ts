@@ -36,12 +36,12 @@ export interface NodeImageRegistry {
     fault: 'not-found' | 'unauthorized' | 'timeout' | 'wrong-digest' | 'broken-layer',
     times?: number,
   ): void
-  /** Pulled layers, in order. */
-  readonly fetched: readonly FetchedLayer[]
+  /** Pulled layers with their sizes in bytes, in order. */
+  readonly fetched: readonly { image: string; layer: string; size: number }[]
 }
 
 /** A layer that a machine pulled. */
-export interface FetchedLayer {
+interface FetchedLayer {
   image: string
   layer: string
   /** In bytes. */

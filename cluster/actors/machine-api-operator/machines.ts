@@ -60,6 +60,8 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
       const host = await kube.find('BareMetalHost', named)
       const isSame = host && (named.uid === undefined || host.metadata.uid === named.uid)
       if (isSame && isConsumedBy(host, machine)) return host
+      // Two machines would take it from each other for ever.
+      if (!behaviours.has(CHOOSES_FREE_HOSTS)) return undefined
     }
     const { items } = await kube.list('BareMetalHost', { namespace })
     const own = items.find((host) => isConsumedBy(host, machine))

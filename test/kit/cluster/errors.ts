@@ -19,10 +19,4 @@ export const ERRORS = catalogue({
     sentence: 'the image service has older images than the release wants',
     remedy: 'update the image service before Ironic',
   },
-  'boot-image-withheld': {
-    sentence: 'the boot image is newer than the cluster',
-    remedy: 'complete the upgrade of the cluster first',
-  },
-  'no-upgrade': { sentence: 'no upgrade is under way', remedy: 'begin one' },
-  'upgrade-under-way': { sentence: 'an upgrade is under way', remedy: 'complete it first' },
 })

@@ -17,7 +17,7 @@ import {
 } from '../../../cluster/index.js'
 import { SiteNetwork } from '../../../cluster/site/network.js'
 import { SiteRegistry } from '../../../cluster/site/container-registry.js'
-import { createStagedLab, type StagedLabOptions, type StagedNode } from '../../../lab/index.js'
+import { createStagedLab, type StagedLab, type StagedLabOptions, type StagedNode } from '../../../lab/index.js'
 import type { Machine } from '../../../machine/index.js'
 import { Scope, seededRandom, silent } from '../../../runtime/index.js'
 import { machineOf } from '../deployed.js'
@@ -40,7 +40,10 @@ export type Installation = Pick<
 >
 
 /** A cluster whose operators act by themselves: machines of a lab, an API with objects, and what watches them. */
-export async function operatedCluster(first: WantedRelease, options: OperatedOptions = {}) {
+export async function operatedCluster(
+  first: WantedRelease | ((lab: StagedLab) => WantedRelease),
+  options: OperatedOptions = {},
+) {
   const { without = [], clock: mode = 'auto', ...more } = options
   const scope = new Scope()
   try {
@@ -56,7 +59,8 @@ export async function operatedCluster(first: WantedRelease, options: OperatedOpt
     const registry = new SiteRegistry(new SiteNetwork({ clock, reachability: 'connected', mirrors: [] }), [])
     const release = (wanted: WantedRelease): Promise<MadeRelease> =>
       makeRelease(registry, { operators: ['machine-api', 'machine-config'], ...wanted }, clock)
-    const installed = await release(first)
+    const initial = typeof first === 'function' ? first(lab) : first
+    const installed = await release(initial)
     const hosts = new Map<string, StagedNode>()
     scope.use(runClusterVersionOperator({ ...parts, registry, release: installed.image }))
     scope.use(runMachineApiOperator(parts))
@@ -108,6 +112,20 @@ export async function operatedCluster(first: WantedRelease, options: OperatedOpt
         })
       },
 
+      /** Ironic's node of a host. */
+      ironicNode: (name: string) => hosts.get(name)!.get(),
+      host: (name: string) => kube.get('BareMetalHost', { name, namespace: NAMESPACE }),
+
+      /** URL of the image that a host was installed from. */
+      installedFrom: async (name: string) => (await cluster.host(name)).status?.provisioning.image?.url,
+
+      setImage: (name: string, { image, customDeploy }: Installation) =>
+        kube.patch(
+          'MachineSet',
+          { name, namespace: NAMESPACE },
+          { spec: { template: { spec: { providerSpec: { value: { image, customDeploy } } } } } },
+        ),
+
       machine: (name: string): Promise<Machine> => machineOf(hosts.get(name)!),
       node: (name: string) => kube.get('Node', { name }),
 
@@ -145,8 +163,8 @@ export async function operatedCluster(first: WantedRelease, options: OperatedOpt
           NAMESPACE,
         ),
 
-      upgrade: ({ image, version }: MadeRelease) =>
-        kube.patch('ClusterVersion', { name: 'version' }, { spec: { desiredUpdate: { image, version } } }),
+      upgrade: ({ image, version }: MadeRelease, { force = false } = {}) =>
+        kube.patch('ClusterVersion', { name: 'version' }, { spec: { desiredUpdate: { image, version, force } } }),
 
       completed: (version: string) =>
         until('ClusterVersion', 'version', ({ status }) => {
@@ -182,7 +200,7 @@ export async function operatedCluster(first: WantedRelease, options: OperatedOpt
 
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }
-    await cluster.completed(first.version)
+    await cluster.completed(initial.version)
     return cluster
   } catch (error) {
     await scope[Symbol.asyncDispose]()

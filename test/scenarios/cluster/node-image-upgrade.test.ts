@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operatedCluster, type Installation } from '../../kit/cluster/operated-cluster.js'
+import { temporaryFolder } from '../../../runtime/index.js'
+import { operatedCluster, type Installation, type OperatedCluster } from '../../kit/cluster/operated-cluster.js'
 import { bootImageServer, streamOf, type BootImageServer } from '../../kit/cluster/boot-images.js'
 
 const BASE = '9.6.20250826.1'
+const FCOS = '39.20231204.3.3'
 let server: BootImageServer
 let base: Installation
 beforeAll(async () => {
-  server = await bootImageServer([BASE])
+  server = await bootImageServer([BASE, FCOS])
   base = server.installation(BASE)
 })
 afterAll(() => server[Symbol.asyncDispose]())
@@ -50,4 +52,59 @@ test('a base image becomes the node image at its first boot, and a running node 
     'uncordons host-0: its daemon asks for it, for rendered-worker-HASH',
     'has brought host-0 to rendered-worker-HASH: the disk is as the configuration says',
   ])
+})
+
+test('OKD: Fedora CoreOS becomes the node image, and the next one in the upgrade', async () => {
+  const versions = ['39.20240101.3.0', '40.20240616.3.0']
+  const fcos = server.installation(FCOS)
+  const bootImages = streamOf(fcos, FCOS)
+  const published = ({ registry }: Pick<OperatedCluster['lab'], 'registry'>) =>
+    versions.map((version) => registry.publish({ repository: 'quay.io/openshift/okd-content', version, base: FCOS }))
+  await using cluster = await operatedCluster((lab) => ({
+    ...{ version: '4.15.0-0.okd', nodeImage: published(lab)[0]!, bootImages },
+  }))
+  const [first, second] = published(cluster.lab) as [string, string]
+  await cluster.addHost('host-0')
+  await cluster.machineSet('workers', 1, fcos)
+  await cluster.running('workers', 1)
+  const machine = await cluster.machine('host-0')
+  expect(machine.os()!.booted).toEqual({ version: versions[0], image: first })
+  await cluster.upgrade(await cluster.release({ version: '4.16.0-0.okd', nodeImage: second, bootImages }))
+  await cluster.runs('host-0', second)
+  expect(machine.os()!.status.deployments).toMatchObject([
+    { booted: true, version: versions[1] },
+    { booted: false, version: versions[0] },
+  ])
+})
+
+test('two releases with one base image: neither the base nor its disk image is fetched again', async () => {
+  const bootImages = streamOf(base, BASE)
+  const published = ({ registry }: Pick<OperatedCluster['lab'], 'registry'>) =>
+    ['9.6.20250902.0', '9.6.20251015.1'].map((version) =>
+      registry.publish({ repository: REPOSITORY, version, base: BASE }),
+    )
+  const folder = await temporaryFolder()
+  await using _folder = folder
+  await using cluster = await operatedCluster(
+    (lab) => ({ version: '4.19.0', nodeImage: published(lab)[0]!, bootImages }),
+    { imageCache: { folder: folder.path } },
+  )
+  const [first, second] = published(cluster.lab) as [string, string]
+  const downloads = () => server.requests.filter((line) => line === `GET /${BASE}/coreos-metal.raw`).length
+  const before = downloads()
+  await cluster.machineSet('workers', 1, base)
+  await cluster.addHost('host-0')
+  await cluster.running('workers', 1)
+  expect(downloads() - before).toBe(1)
+  await cluster.upgrade(await cluster.release({ version: '4.20.0', nodeImage: second, bootImages }))
+  await cluster.runs('host-0', second)
+  await cluster.addHost('host-1')
+  await cluster.scale('workers', 2)
+  await cluster.running('workers', 2)
+  await cluster.runs('host-1', second)
+  expect(downloads() - before).toBe(1)
+  // The base's layer is on the disk from the start: only what the cluster adds is pulled, once for each node and release.
+  const { fetched } = cluster.lab.registry
+  expect(fetched.map(({ image }) => image)).toEqual([first, second, second])
+  expect(fetched.every(({ size }) => size < 2 ** 28)).toBe(true)
 })

@@ -63,7 +63,12 @@ export async function payloadVersion(
 ): Promise<string | undefined> {
   const { payload } = await registry.pull(image, signal)
   if (payload?.bootimage === undefined) return undefined
-  return BUILD_META.read(payload.bootimage, 'bootimage.json')['ostree-version']
+  try {
+    return BUILD_META.read(payload.bootimage, 'bootimage.json')['ostree-version']
+  } catch (error) {
+    if (error instanceof UserError) return 'no readable bootimage.json'
+    throw error
+  }
 }
 
 const VERSION_IN_URL = /\d{2,}(?:\.\d+){2,3}(?:-\d+)?|\d+\.\d+\.20\d{6}(?:\d{4})?[-.]\d+/g

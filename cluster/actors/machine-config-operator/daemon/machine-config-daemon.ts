@@ -1,5 +1,6 @@
 import { minutes, seconds } from '../../../../runtime/index.js'
 import type { Next } from '../../actor.js'
+import { DESIRED_CONFIG, LAST_APPLIED_DRAIN } from '../names.js'
 import { DAEMON, failureOf, updateNode, type DaemonParts } from './update-node.js'
 
 const [FIRST_PAUSE, LONGEST_PAUSE] = [seconds(1), minutes(5)]
@@ -20,7 +21,14 @@ export async function runMachineConfigDaemon(parts: DaemonParts, signal: AbortSi
   }
   using _watching = machine.running.watch(look)
   const following = (async () => {
-    for await (const _ of kube.watch('Node', { fieldSelector: `metadata.name=${node}`, signal })) look()
+    // An own write is no reason to look again: a failure would have no pause.
+    let before: string | undefined
+    for await (const { object } of kube.watch('Node', { fieldSelector: `metadata.name=${node}`, signal })) {
+      const { [DESIRED_CONFIG]: desired, [LAST_APPLIED_DRAIN]: drained } = object.metadata.annotations ?? {}
+      const asked = `${desired} ${drained}`
+      if (asked !== before) look()
+      before = asked
+    }
   })().catch((error: unknown) => {
     if (!signal.aborted) logger('error', `${DAEMON} of ${node} watches no more: ${failureOf(error)}`, { error })
   })

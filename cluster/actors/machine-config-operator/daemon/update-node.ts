@@ -71,6 +71,7 @@ export async function updateNode(parts: DaemonParts, signal: AbortSignal): Promi
     return
   }
   if (annotations[LAST_APPLIED_DRAIN] !== drain) return
+  if (annotations[STATE] === 'Degraded' && !behaviours.has(RETRIES_PULLS)) return
   const failure = await rebase(parts, config, signal)
   if (failure !== undefined) {
     await degrade(parts, node, failure)
