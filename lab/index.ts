@@ -36,6 +36,7 @@ export type {
   ThreadedLabOptions,
   ThreadedNode,
 } from './lab.js'
+export { bootNetwork } from './stage/boot-network.js'
 export type { LiveImagesRequest } from './live-images.js'
 export { masked, maskedText } from './masked.js'
 export { EXAMPLE_IGNITION, REHEARSAL_IMAGE, REHEARSAL_LIVE_ISO } from './paths.js'

@@ -4,7 +4,7 @@ import type { WrittenFile } from './live/ignite.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { MachineFirmware } from './hardware/machine-firmware.js'
 import type { OsReport } from './os/os-report.js'
-import type { RunningOs } from './os/running-system.js'
+import type { RunningOs } from './os/running-os.js'
 import type { JournalLine } from './os/installed-system.js'
 import type { RootTree } from './root/root-tree.js'
 

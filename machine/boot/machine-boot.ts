@@ -131,7 +131,11 @@ export class MachineBoot {
     const { machine, parts, console } = this.#booting
     const { network = NO_NETWORK, clock, probe } = parts
     const say = (line: string) => machine.say(line)
-    const { outcome: reached, live, version } = await bootLive(medium, {
+    const {
+      outcome: reached,
+      live,
+      version,
+    } = await bootLive(medium, {
       machine: machine.spec.id,
       network,
       clock,

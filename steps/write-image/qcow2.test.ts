@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { qcow2Image, type Qcow2Options } from '../../test/kit/images/qcow2-image.js'
+import { qcow2Image, type Qcow2Options } from '../../machine/making/qcow2-image.js'
 import { isQcow2, openQcow2 } from './qcow2.js'
 
 const file = (bytes: Buffer) => ({

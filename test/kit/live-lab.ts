@@ -13,7 +13,7 @@ import type { JsonObject } from '../../wire/index.js'
 import { configdrive, imageServer } from './deployed.js'
 import { smallImage } from './images/rehearsal-image.js'
 import { isoImage, liveFiles } from './images/live-iso.js'
-import { qcow2Image } from './images/qcow2-image.js'
+import { qcow2Image } from '../../machine/making/qcow2-image.js'
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 

@@ -9,7 +9,7 @@ import { createStagedLab, type StagedLab, type StagedNode } from '../../lab/inde
 import { readPartitions } from '../../steps/index.js'
 import { isExchange, type JsonObject } from '../../wire/index.js'
 import { imageServer, machineOf, readDisk } from '../kit/deployed.js'
-import { qcow2Image } from '../kit/images/qcow2-image.js'
+import { qcow2Image } from '../../machine/making/qcow2-image.js'
 import { readIso } from '../kit/images/read-iso.js'
 import { smallImage } from '../kit/images/rehearsal-image.js'
 

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { genericHardwareManager, readPartitions, type ImageRules, type Step } from '../../steps/index.js'
-import { qcow2Image } from '../kit/images/qcow2-image.js'
+import { qcow2Image } from '../../machine/making/qcow2-image.js'
 import { GIB, stepMachine, testDisk } from '../kit/step-machine.js'
 import { smallImage } from '../kit/images/rehearsal-image.js'
 

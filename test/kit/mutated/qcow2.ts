@@ -1,4 +1,4 @@
-import { qcow2Image, type Qcow2Options } from '../images/qcow2-image.js'
+import { qcow2Image, type Qcow2Options } from '../../../machine/making/qcow2-image.js'
 import { changeField, damage, type Chance, type Field } from './chance.js'
 
 const MIB = 2 ** 20

@@ -13,7 +13,7 @@ import {
   type OperatedOptions,
   type WantedRelease,
 } from '../../kit/cluster/operated-cluster.js'
-import { qcow2Image } from '../../kit/images/qcow2-image.js'
+import { qcow2Image } from '../../../machine/making/qcow2-image.js'
 import { smallImage } from '../../kit/images/rehearsal-image.js'
 
 const [OLD, NEW] = ['38.20230718.3.0', '39.20240101.3.0']

@@ -6,8 +6,8 @@ import {
   type Kind,
   type Kinds,
   type Notice,
-} from '../../cluster/index.js'
-import { hours, seededRandom, silent, VirtualClock } from '../../runtime/index.js'
+} from '../../../cluster/index.js'
+import { hours, seededRandom, silent, VirtualClock } from '../../../runtime/index.js'
 
 const LONGEST_WAIT = hours(12)
 

@@ -9,7 +9,7 @@ export interface Qcow2Options {
   header?: (header: Buffer) => void
 }
 
-/** A qcow2 image of these contents, by QEMU's description of the format; clusters of zeros are left out. */
+/** A qcow2 image with these contents, by QEMU's description of the format; clusters of zeros are left out. */
 export function qcow2Image(contents: Buffer, options: Qcow2Options = {}): Buffer {
   const { version = 3, clusterBits = 16, compressed = false } = options
   const cluster = 2 ** clusterBits

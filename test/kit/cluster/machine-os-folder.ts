@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { versionedIso } from './images/versioned-images.js'
+import { versionedIso } from '../images/versioned-images.js'
 
 /** Fills a folder as machine-os-images has it: the live ISO of a version with its digest beside it. */
 export async function machineOsFolder(parent: string, version: string, { isDamaged = false } = {}): Promise<string> {

@@ -10,11 +10,11 @@ import {
   type Metal3Options,
   type NewRelease,
   type RepositoryMirrors,
-} from '../../cluster/index.js'
-import { Scope, temporaryFolder } from '../../runtime/index.js'
-import { openLiveIso } from '../../coreos/index.js'
-import { bootNetwork } from '../../lab/stage/boot-network.js'
-import { liveVersion } from '../../machine/live/live-version.js'
+} from '../../../cluster/index.js'
+import { Scope, temporaryFolder } from '../../../runtime/index.js'
+import { openLiveIso } from '../../../coreos/index.js'
+import { bootNetwork } from '../../../lab/stage/boot-network.js'
+import { liveVersion } from '../../../machine/live/live-version.js'
 import { clusterScene } from './cluster-scene.js'
 import { machineOsFolder } from './machine-os-folder.js'
 
