@@ -9,6 +9,10 @@ export const ADOPTS: Behaviour = {
   name: 'bmo/adopts',
   says: 'Ironic takes a provisioned host that it has forgotten for a free one, and never manages its power again',
 }
+export const REBOOTS_WAITING: Behaviour = {
+  name: 'bmo/reboots-waiting-hosts',
+  says: 'hosts that are not provisioned go on in the deploy image from before the upgrade, without its fixes',
+}
 export const BACKS_OFF: Behaviour = {
   name: 'bmo/backs-off',
   says: 'a host that fails is tried without a pause, and its BMC is never left in peace',
@@ -31,5 +35,5 @@ export const LIMITS: Behaviour = {
 }
 
 export const BARE_METAL_OPERATOR_BEHAVIOURS: readonly Behaviour[] = [
-  ...[REGISTERS_AGAIN, ADOPTS, BACKS_OFF, FOLLOWS_THE_IMAGE, WAITS_FOR_THE_IMAGE, CLEANS_UP, LIMITS],
+  ...[REGISTERS_AGAIN, REBOOTS_WAITING, ADOPTS, BACKS_OFF, FOLLOWS_THE_IMAGE, WAITS_FOR_THE_IMAGE, CLEANS_UP, LIMITS],
 ]

@@ -2,8 +2,8 @@ import { MacConflict, readFirmware, registerHost } from '../../../metal3/index.j
 import { apiVersionOf } from '../../kube/kinds.js'
 import type { Secret } from '../../kube/kinds/core.js'
 import type { CredentialsStatus } from '../../kube/kinds/metal3.js'
-import { isInspectionDisabled } from './annotations.js'
-import { FOLLOWS_THE_IMAGE, REGISTERS_AGAIN } from './behaviours.js'
+import { INSPECT, isInspectionDisabled } from './annotations.js'
+import { FOLLOWS_THE_IMAGE, REBOOTS_WAITING, REGISTERS_AGAIN } from './behaviours.js'
 import { deployImage, needsDeployImage, ownedBy, waitsForDeployImage } from './deploy-image.js'
 import { clearSettings, currentInstance, matchProfile } from './host-inputs.js'
 import { COMPLETE, NeedsRegistration, proceed, type HostPass, type Result } from './host-pass.js'
@@ -69,7 +69,7 @@ async function register(pass: HostPass, credentials: Secret): Promise<Result | u
     return pass.fail('registration error', `BMC driver ${scheme} requires a BootMACAddress value`)
   const outcome = 'outcome' in found ? found.outcome : undefined
   if (typeof outcome === 'object' && 'error' in outcome) return pass.fail('registration error', outcome.error)
-  const hasNewNode = setNode(pass)
+  const hasNewNode = await setNode(pass)
   if ('outcome' in found) {
     const result = pass.result(found.outcome, 'registration error')
     if (result?.kind === 'continue') return proceed(result.again, result.isDirty || hasNewNode || hasNewAccount)
@@ -101,7 +101,8 @@ const isConfigurable = (state: string): boolean =>
   !['clean wait', 'cleaning', 'wait call-back', 'deploying', 'inspecting'].includes(state)
 
 /** Notes another id of the node; a host that was being prepared begins that anew. */
-function setNode({ working, status, parts, managed }: HostPass): boolean {
+async function setNode(pass: HostPass): Promise<boolean> {
+  const { working, status, parts, managed } = pass
   const { provisioning } = status
   if (working.id === undefined || provisioning.ID === working.id) return false
   const { name } = managed.metadata
@@ -112,8 +113,18 @@ function setNode({ working, status, parts, managed }: HostPass): boolean {
   )
   provisioning.ID = working.id
   if (provisioning.state === 'preparing') clearSettings(status)
+  if (isAgain && provisioning.state === 'available' && status.poweredOn && parts.behaviours.has(REBOOTS_WAITING))
+    await bootNewImage(pass)
   return true
 }
+
+/**
+ * Has a host inspected again that waits in its deploy image: the Ironic that gave it the image is gone, and only a flow of
+ * the new one boots it into the present image. In life BareMetal Operator leaves it as it is until it is provisioned; the
+ * design of the deploy image in the release wants it rebooted.
+ */
+const bootNewImage = (pass: HostPass): Promise<void> =>
+  pass.save(({ annotations = {} }) => ({ annotations: { ...annotations, [INSPECT]: '' } }))
 
 /** The ramdisk of a host; null keeps what its node has. */
 async function imageOf({ parts, managed, host, status }: HostPass) {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { minutes } from '../../../runtime/index.js'
-import { clusterScene } from '../../../test/kit/cluster-scene.js'
+import { clusterScene } from '../../../test/kit/cluster/cluster-scene.js'
 import { conditionOf, withCondition } from '../../kube/conditions.js'
 import { runActor } from '../actor.js'
 import { SiteNetwork } from '../../site/network.js'

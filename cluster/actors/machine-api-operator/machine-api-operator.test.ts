@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { minutes } from '../../../runtime/index.js'
-import { clusterScene } from '../../../test/kit/cluster-scene.js'
+import { clusterScene } from '../../../test/kit/cluster/cluster-scene.js'
 import { ALL_BEHAVIOURS } from '../all-behaviours.js'
 import { runMachineApiOperator } from './machine-api-operator.js'
 
@@ -19,7 +19,10 @@ function scene(without: string[] = []) {
   const inState = async (name: string, state: string): Promise<void> => {
     const host = await kube.get('BareMetalHost', { name, namespace })
     const status = { errorMessage: '', errorCount: 0, operationalStatus: 'OK' as const, poweredOn: false }
-    await kube.updateStatus<'BareMetalHost'>({ ...host, status: { ...status, provisioning: { ID: name, state: state as 'available' } } })
+    await kube.updateStatus<'BareMetalHost'>({
+      ...host,
+      status: { ...status, provisioning: { ID: name, state: state as 'available' } },
+    })
   }
   return {
     ...{ ...made, inState },

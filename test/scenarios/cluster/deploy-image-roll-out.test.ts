@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { clusterSite, MIRROR, NAMESPACE } from '../../kit/cluster-site.js'
+import { clusterSite, MIRROR, NAMESPACE } from '../../kit/cluster/cluster-site.js'
 import { conditionOf } from '../../../cluster/kube/conditions.js'
 import { minutes } from '../../../runtime/index.js'
 

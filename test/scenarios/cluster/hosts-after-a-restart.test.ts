@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { clusterSite, MIRROR, NAMESPACE } from '../../kit/cluster-site.js'
+import { clusterSite, MIRROR, NAMESPACE } from '../../kit/cluster/cluster-site.js'
 import type { Machine, MachineSpec } from '../../../machine/index.js'
 import { liveVersion } from '../../../machine/live/live-version.js'
 import { minutes, seconds } from '../../../runtime/index.js'

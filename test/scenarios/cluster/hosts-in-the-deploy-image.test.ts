@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { clusterSite, MIRROR, NAMESPACE } from '../../kit/cluster-site.js'
+import { clusterSite, MIRROR, NAMESPACE } from '../../kit/cluster/cluster-site.js'
 import { installCoreos, StagedNode } from '../../../lab/index.js'
 import type { Machine, MachineSpec } from '../../../machine/index.js'
 import { liveVersion } from '../../../machine/live/live-version.js'

@@ -81,7 +81,15 @@ export async function updateNode(parts: DaemonParts, signal: AbortSignal): Promi
   log(parts, `initiating reboot: Node will reboot into config ${desired}`)
   announce({ actor: DAEMON, does: `reboots ${name}`, because: `it is to run ${short(desired)}` })
   await machine.running.reboot()
+  // The disk is already as it is to be after the reboot, and this system is not: there is nothing to compare any more.
+  await ended(signal)
 }
+
+const ended = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 
 /** Takes over the annotations that the machine config server has written to the disk. */
 async function firstRun({ kube, node, announce }: DaemonParts, tree: RootTree): Promise<void> {
