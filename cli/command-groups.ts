@@ -3,7 +3,7 @@ import { Command } from 'commander'
 /** How `ironstage --help` lists the commands: the most used first. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Rehearse a deployment:': ['up', 'deploy', 'agent', 'coreos-installer'],
-  'Configs and hosts:': ['ignition', 'bmh'],
+  'Configs and hosts:': ['ignition', 'bmh', 'rehearse'],
   'CoreOS as the ramdisk:': ['images', 'iso', 'pxe'],
   'CoreOS files:': ['stream', 'download', 'cache'],
   'CoreOS in a cluster:': ['machine-os', 'boot-image'],

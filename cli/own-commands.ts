@@ -38,6 +38,7 @@ export const COMMAND_FAMILIES = {
   images: 'live images for machines to boot: make and serve them',
   ignition: 'work on Ignition configs; - is standard input',
   bmh: 'work on BareMetalHosts; - is standard input',
+  rehearse: 'play stories with the operators of a cluster',
 } as const
 
 export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
@@ -230,6 +231,15 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     load: async () => {
       const { ignitionAgentConfig } = await import('./commands/ignition-agent.js')
       return (options, { environment }) => ignitionAgentConfig(options, environment)
+    },
+  }),
+  command({
+    usage: 'rehearse upgrade [SCENARIO|FILE...]',
+    description: 'tell how an upgrade of a cluster goes, and check it',
+    options: takes.REHEARSE_OPTIONS,
+    load: async () => {
+      const { rehearseUpgrade } = await import('./commands/rehearse.js')
+      return (options, { environment, operands }) => rehearseUpgrade(options, environment, operands)
     },
   }),
   command({

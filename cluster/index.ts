@@ -42,3 +42,8 @@ export { isRolledOut, type PodPrograms, type PodsParts, type RunningContainer, r
 export type { ContainerImage, ContainerPuller, Manifest, ManifestObject, ReleasePayload } from './site/releases.js'
 export { openSite, type Site, type SiteOptions } from './site/site.js'
 export type { WebServer } from './site/web-server.js'
+export { rehearse, type RehearseOptions } from './rehearsal/rehearse.js'
+export { readScenario } from './rehearsal/read-scenario.js'
+export type { Scenario } from './rehearsal/scenario.js'
+export { STORIES } from './rehearsal/stories/index.js'
+export { type StoryEnd, type StoryLine, storyText } from './rehearsal/story-line.js'

@@ -3,6 +3,7 @@ import { AGENT_SHAPES } from './table/agent.js'
 import { IGNITION_SHAPES } from './table/ignition.js'
 import { INSTALLATION_SHAPES } from './table/installation.js'
 import { LIVE_IMAGE_SHAPES } from './table/live-image.js'
+import { REHEARSAL_SHAPES } from './table/rehearsal.js'
 import { SERVER_SHAPES } from './table/server.js'
 import { STEP_SHAPES } from './table/step.js'
 import { TARGET_SHAPES } from './table/target.js'
@@ -21,6 +22,7 @@ export const OPTIONS = {
   ...IGNITION_SHAPES,
   ...LIVE_IMAGE_SHAPES,
   ...AGENT_CONFIG_SHAPES,
+  ...REHEARSAL_SHAPES,
 } as const satisfies Record<string, OptionShape>
 
 export type OptionName = keyof typeof OPTIONS

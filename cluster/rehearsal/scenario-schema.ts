@@ -34,8 +34,8 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
 }
 
 const STEPS: Readonly<Record<string, object>> = {
-  upgrade: keyed('upgrade', TEXT),
-  wait: keyed('wait', { enum: ['upgrade', 'spares', 'nodes', 'pools', 'reboots'] }, { within: TIME }),
+  upgrade: keyed('upgrade', TEXT, { force: { type: 'boolean' } }),
+  wait: keyed('wait', { enum: ['upgrade', 'spares', 'installations', 'nodes', 'pools', 'reboots'] }, { within: TIME }),
   scale: keyed('scale', COUNT, { as: TEXT }),
   power: keyed('power', { enum: ['on', 'off'] }, some, ['of']),
   connect: keyed('connect', COUNT, { supportedSince: TEXT }),

@@ -56,8 +56,8 @@ export interface ScenarioCluster {
 export type Group = 'spares' | 'workers' | 'control plane' | 'nodes' | 'bootstrap'
 
 export type ScenarioStep =
-  /** The administrator asks for a release. */
-  | { upgrade: string }
+  /** The administrator asks for a release; with `force` past warnings, as of a return to an older minor release. */
+  | { upgrade: string; force?: boolean }
   /** Waits in lab time. */
   | { wait: WaitedFor; within?: string }
   /** The administrator changes the number of workers; `as` measures from the request to running nodes. */
@@ -76,7 +76,8 @@ export type ScenarioStep =
   | { tamper: Group; path: string; text: string }
   | { expect: Expectation }
 
-export type WaitedFor = 'upgrade' | 'spares' | 'nodes' | 'pools' | 'reboots'
+/** `installations` are hosts of machines, whether they have become nodes or not. */
+export type WaitedFor = 'upgrade' | 'spares' | 'installations' | 'nodes' | 'pools' | 'reboots'
 
 export type Expectation =
   /** The deploy image that hosts which are not provisioned run now, or boot next. */

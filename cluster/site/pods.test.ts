@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PullFailure } from '../../machine/index.js'
-import { clusterScene } from '../../test/kit/cluster-scene.js'
+import { clusterScene } from '../../test/kit/cluster/cluster-scene.js'
 import { isRolledOut, runPods } from './pods.js'
 
 const AT = { name: 'app', namespace: 'apps' }

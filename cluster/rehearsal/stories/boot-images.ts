@@ -102,6 +102,7 @@ export const BOOT_IMAGE_STORIES: readonly Scenario[] = [
       { expect: { skew: [] } },
       { upgrade: 'B' },
       { wait: 'upgrade' },
+      { wait: 'nodes' },
       { expect: { skew: ['coreos-bootimages', 'release payload'] } },
     ],
   },

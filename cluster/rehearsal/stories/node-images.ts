@@ -54,10 +54,11 @@ export const NODE_IMAGE_STORIES: readonly Scenario[] = [
       A: { version: '4.15.0-0.okd', coreos: '39.20240101.3.0', base: '39.20231204.3.3', family: 'fcos' },
       B: { version: '4.16.0-0.okd', coreos: '40.20240616.3.0', base: '40.20240602.3.0', family: 'fcos' },
     },
-    cluster: { release: 'A', workers: 1, spares: 1 },
+    cluster: { release: 'A', workers: 1, spares: 2 },
     steps: [
       { upgrade: 'B' },
       { wait: 'upgrade' },
+      { wait: 'nodes' },
       { scale: 2 },
       { wait: 'nodes' },
       { expect: { runs: 'B', of: 'workers' } },
@@ -73,10 +74,10 @@ export const NODE_IMAGE_STORIES: readonly Scenario[] = [
     cluster: { release: 'A', controlPlane: 1, workers: 1 },
     steps: [
       { upgrade: 'B' },
-      { wait: 'pools', within: '2h' },
+      { wait: 'upgrade', within: '1h' },
       { expect: { degraded: 'nodes', because: 'digest' } },
       { expect: { runs: 'A', of: 'nodes' } },
-      { expect: { upgrade: 'under way' } },
+      { expect: { upgrade: 'failing' } },
     ],
   },
   {

@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises'
+import {
+  ALL_BEHAVIOURS,
+  Behaviours,
+  readScenario,
+  rehearse,
+  STORIES,
+  storyText,
+  type Scenario,
+  type StoryLine,
+} from '../../cluster/index.js'
+import { isDiskFull, type Logger, UserError } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+import { logTo } from '../output/log.js'
+import { nearest } from '../output/nearest.js'
+import type { Options } from '../options/options.js'
+import type { REHEARSE_OPTIONS } from '../options/option-lists.js'
+
+/** The scenario of a run that names none. */
+const FIRST = 'deploy-image'
+
+/**
+ * `ironstage rehearse upgrade [SCENARIO|FILE...]`: plays stories of upgrades, told as they happen. Exit code 1 where an
+ * expectation fails.
+ */
+export async function rehearseUpgrade(
+  { all = false, list = false, without = [], seed = 1, json = false }: Options<(typeof REHEARSE_OPTIONS)[number]>,
+  environment: Environment,
+  names: readonly string[],
+): Promise<number> {
+  const { stdout, stopped } = environment
+  if (list) {
+    stdout.write(json ? listLines() : listText(stdout.columns))
+    return 0
+  }
+  if (all && names.length > 0)
+    throw new UserError('usage', 'scenarios are named beside --all', {
+      kind: 'usage',
+      remedy: 'leave --all out, or the names',
+    })
+  // Refuses an unknown behaviour before anything is played.
+  new Behaviours(ALL_BEHAVIOURS, without)
+  const wanted = all ? STORIES : await Promise.all((names.length > 0 ? names : [FIRST]).map(scenarioNamed))
+  const show = (line: StoryLine): unknown =>
+    stdout.write(json ? `${JSON.stringify(line)}\n` : storyText(line, stdout.columns))
+  let holds = true
+  for (const scenario of wanted) {
+    stopped.throwIfAborted()
+    const end = await rehearse(scenario, {
+      without,
+      seed,
+      logger: withoutAgents(logTo(environment, json)),
+      signal: stopped,
+      onLine: show,
+    })
+    holds &&= end.holds
+  }
+  return holds ? 0 : 1
+}
+
+/** Agents of a simulated machine complain, as they do in life, while their Ironic is away: that is a part of the story. */
+const withoutAgents =
+  (log: Logger): Logger =>
+  (level, message, fields) => {
+    if (fields?.['room'] !== 'agent') log(level, message, fields)
+  }
+
+/** A built-in scenario, or one from a file. */
+async function scenarioNamed(name: string): Promise<Scenario> {
+  const known = STORIES.find((story) => story.name === name)
+  if (known) return known
+  try {
+    return readScenario(name, await readFile(name, 'utf8'))
+  } catch (cause) {
+    if (cause instanceof UserError || isDiskFull(cause)) throw cause
+    const near = nearest(
+      name,
+      STORIES.map((story) => story.name),
+    )
+    throw new UserError('scenario-unknown', `there is no scenario ${name}, and no file of this name can be read`, {
+      ...{ kind: 'usage', cause },
+      remedy: `${near === undefined ? '' : `did you mean ${near}? `}ironstage rehearse upgrade --list shows the scenarios`,
+    })
+  }
+}
+
+const listLines = (): string =>
+  [
+    ...STORIES.map(({ name, title, document = null }) => ({ scenario: name, title, document })),
+    ...ALL_BEHAVIOURS.map(({ name, says }) => ({ behaviour: name, says })),
+  ]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('')
+
+function listText(columns = 80): string {
+  const shown = (entries: readonly { name: string; text: string }[]): string => {
+    const width = Math.max(...entries.map(({ name }) => name.length)) + 2
+    return entries
+      .map(({ name, text }) => {
+        const lines = wrap(text, Math.max(30, columns - width - 2))
+        return lines.map((line, at) => `  ${at === 0 ? name.padEnd(width) : ' '.repeat(width)}${line}\n`).join('')
+      })
+      .join('')
+  }
+  return [
+    'Scenarios:\n',
+    shown(STORIES.map(({ name, title }) => ({ name, text: title }))),
+    '\nBehaviours for --without, and what would happen in life:\n',
+    shown(ALL_BEHAVIOURS.map(({ name, says }) => ({ name, text: says }))),
+  ].join('')
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}

@@ -1,0 +1,83 @@
+import type { ScenarioStep } from './scenario.js'
+import { connectHosts, providerSpec, WORKERS } from './installation.js'
+import { NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
+import { installBootstrap, reinstall } from './reinstallation.js'
+import { settled } from './waiting.js'
+
+/** Result of a step: `failure` ends the story. */
+export interface Acted {
+  failure?: string
+}
+
+/** The administrator's sentence for a step; undefined for a step that only waits or looks. */
+export function actText(step: ScenarioStep, cluster: RehearsedCluster): string | undefined {
+  const versionOf = (key: string): string => cluster.release(key).version
+  if ('upgrade' in step) return `asks for ${versionOf(step.upgrade)}`
+  if ('scale' in step) return `wants ${step.scale} worker${step.scale === 1 ? '' : 's'}`
+  if ('power' in step)
+    return `turns ${step.of}${step.index === undefined ? '' : ` (number ${step.index})`} ${step.power}`
+  if ('connect' in step) {
+    const since = step.supportedSince === undefined ? '' : `, known to ${versionOf(step.supportedSince)} and later`
+    return `connects ${step.connect} new host${step.connect === 1 ? '' : 's'}${since}`
+  }
+  if ('reprovision' in step) return `installs the ${step.reprovision} again`
+  if ('bootImage' in step) return `gives the machine sets the boot image of ${versionOf(step.bootImage)}`
+  if ('bootstrap' in step) return `installs a bootstrap node of ${versionOf(step.bootstrap)}`
+  if ('tamper' in step) return `changes ${step.path} on the disk of the ${step.tamper}`
+  return undefined
+}
+
+/** Does what a step says; expectations are looked at elsewhere. */
+export async function act(step: ScenarioStep, cluster: RehearsedCluster): Promise<Acted> {
+  const { kube } = cluster
+  if ('upgrade' in step) {
+    cluster.measures.mark('upgrade')
+    const { version, made } = cluster.release(step.upgrade)
+    const desiredUpdate = { version, image: made.image, force: step.force ?? false }
+    await kube.patch('ClusterVersion', { name: 'version' }, { spec: { desiredUpdate } })
+    // The operator looks at it before anything else happens.
+    await settled(cluster, 'upgrade', 1000)
+    return {}
+  }
+  if ('wait' in step) {
+    const within = step.within === undefined ? undefined : cluster.milliseconds(step.within)
+    const missing = await settled(cluster, step.wait, within)
+    return missing === null ? {} : { failure: `after a day ${missing}` }
+  }
+  if ('scale' in step) {
+    const before = { time: cluster.clock.now(), bytes: cluster.pulledBytes }
+    await kube.patch('MachineSet', { name: WORKERS, namespace: NAMESPACE }, { spec: { replicas: step.scale } })
+    if (step.as === undefined) return {}
+    const missing = await settled(cluster, 'nodes')
+    const [time, bytes] = [cluster.clock.now() - before.time, cluster.pulledBytes - before.bytes]
+    cluster.measure(step.as, { time, bytes })
+    return missing === null ? {} : { failure: `after a day ${missing}` }
+  }
+  if ('power' in step) {
+    const all = await cluster.group(step.of)
+    for (const { name } of step.index === undefined ? all : all.slice(step.index, step.index + 1))
+      await kube.patch('BareMetalHost', { name, namespace: NAMESPACE }, { spec: { online: step.power === 'on' } })
+    const missing = await settled(cluster, step.of === 'spares' ? 'spares' : 'reboots')
+    return missing === null ? {} : { failure: `after a day ${missing}` }
+  }
+  if ('connect' in step) {
+    const since = step.supportedSince === undefined ? undefined : cluster.release(step.supportedSince).coreos
+    await connectHosts(cluster, step.connect, since)
+    return {}
+  }
+  if ('bootImage' in step) {
+    const { image } = providerSpec(cluster.release(step.bootImage), 'worker')
+    const spec = { template: { spec: { providerSpec: { value: { image } } } } }
+    await kube.patch('MachineSet', { name: WORKERS, namespace: NAMESPACE }, { spec })
+    await settled(cluster, 'upgrade', 60_000)
+    return {}
+  }
+  if ('tamper' in step) {
+    for (const { machine } of await cluster.group(step.tamper))
+      await machine.running.write(step.path, Buffer.from(step.text))
+    return {}
+  }
+  if ('reprovision' in step) await reinstall(step.reprovision, cluster)
+  else if ('bootstrap' in step) await installBootstrap(step.bootstrap, cluster)
+  return {}
+}

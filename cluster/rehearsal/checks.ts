@@ -1,0 +1,177 @@
+import { conditionOf } from '../kube/conditions.js'
+import type { BareMetalHost } from '../kube/kinds/metal3.js'
+import type { Expectation, Group } from './scenario.js'
+import type { RehearsedCluster, RehearsedHost } from './rehearsed-cluster.js'
+
+/** The result of an expectation: `found` is a sentence in place of the expected one. */
+export interface Checked {
+  expects: string
+  found?: string
+}
+
+/** Looks whether an expectation holds now. */
+export async function check(expectation: Expectation, cluster: RehearsedCluster): Promise<Checked> {
+  if ('deployImage' in expectation) {
+    const { coreos, version } = cluster.release(expectation.deployImage)
+    return everyHost(cluster, expectation, `has the deploy image of ${version} (${coreos})`, async (host) => {
+      const image = await cluster.deployImageOf(host)
+      return image === coreos ? undefined : `has ${image ?? 'none'}`
+    })
+  }
+  if ('runs' in expectation) {
+    const { coreos, version } = cluster.release(expectation.runs)
+    return everyHost(cluster, expectation, `runs ${version} (${coreos})`, (host) => {
+      const os = host.machine.os()
+      if (host.machine.boot()?.outcome !== 'disk' || !os) return 'runs no installed system'
+      if (os.booted.version !== coreos) return `runs ${os.booted.version}`
+      return os.kubelet === 'may start' ? undefined : `has a kubelet that ${os.kubelet}`
+    })
+  }
+  if ('installedFrom' in expectation) {
+    const { version } = cluster.release(expectation.installedFrom)
+    return everyHost(cluster, expectation, `was installed from the boot image of ${version}`, ({ object }) => {
+      const url = object.status?.provisioning.image?.url
+      const of = cluster.releaseOfBootImage(url)
+      return of?.version === version || of?.bootImage === cluster.release(expectation.installedFrom).bootImage
+        ? undefined
+        : `was installed from ${of ? `that of ${of.version}` : (url ?? 'nothing')}`
+    })
+  }
+  if ('method' in expectation)
+    return everyHost(cluster, expectation, `was installed by ${METHODS[expectation.method]}`, ({ object }) => {
+      const found = object.status?.provisioning.customDeploy ? 'coreos' : 'qcow2'
+      return found === expectation.method ? undefined : `was installed by ${METHODS[found]}`
+    })
+  if ('state' in expectation)
+    return everyHost(cluster, expectation, `is ${expectation.state}`, ({ object }) => {
+      const state = object.status?.provisioning.state ?? 'unknown'
+      return state === expectation.state ? undefined : `is ${state}${errorOf(object)}`
+    })
+  if ('agent' in expectation) {
+    const { version, agentImage } = cluster.release(expectation.agent)
+    return everyHost(cluster, expectation, `runs the agent of ${version}`, ({ machine }) => {
+      const image = machine.lastBoot()?.live?.agent?.image
+      return image === agentImage ? undefined : `runs ${image ?? 'no agent'}`
+    })
+  }
+  if ('reboots' in expectation) {
+    const { reboots, since } = expectation
+    const into = expectation.of === 'spares' ? 'ramdisk' : 'disk'
+    const times = `${reboots} time${reboots === 1 ? '' : 's'}`
+    return everyHost(cluster, expectation, `was rebooted ${times} since its ${since}`, ({ machine }) => {
+      const found = cluster.measures.rebootsSince(machine.spec.id, since, into)
+      return found === reboots ? undefined : `was rebooted ${found} times`
+    })
+  }
+  if ('degraded' in expectation)
+    return everyHost(cluster, { of: expectation.degraded }, `is degraded${because(expectation)}`, async ({ name }) => {
+      const node = await cluster.kube.find('Node', { name })
+      const { [`${MCD}/state`]: state = 'unknown', [`${MCD}/reason`]: reason = '' } = node?.metadata.annotations ?? {}
+      if (state === 'Degraded' && reason.includes(expectation.because ?? '')) return undefined
+      return `is ${state}${reason === '' ? '' : `: ${reason}`}`
+    })
+  return clusterCheck(expectation, cluster)
+}
+
+async function clusterCheck(
+  expectation: Exclude<Expectation, { of: Group } | { degraded: Group }> | Extract<Expectation, { pulled: string }>,
+  cluster: RehearsedCluster,
+): Promise<Checked> {
+  if ('upgrade' in expectation) {
+    const { status } = await cluster.kube.get('ClusterVersion', { name: 'version' })
+    const [entry] = status?.history ?? []
+    const accepted = conditionOf(status?.conditions, 'ReleaseAccepted')
+    const failing = conditionOf(status?.conditions, 'Failing')
+    const isRefused = accepted?.status === 'False'
+    const found = isRefused
+      ? 'refused'
+      : entry?.state === 'Completed'
+        ? 'completed'
+        : failing?.status === 'True'
+          ? 'failing'
+          : 'under way'
+    const message = (isRefused ? accepted.message : failing?.message) ?? ''
+    const expects = `the upgrade is ${expectation.upgrade}${because(expectation)}`
+    const isSo = found === expectation.upgrade && message.includes(expectation.because ?? '')
+    return isSo ? { expects } : { expects, found: `it is ${found}${message === '' ? '' : `: ${message}`}` }
+  }
+  if ('bootImageOf' in expectation) {
+    const { version, bootImage } = cluster.release(expectation.is)
+    const sets = (await cluster.kube.list('MachineSet')).items
+    const expects = `machine sets install the boot image of ${version}`
+    const other = sets
+      .map(({ spec }) => spec.template.spec.providerSpec.value?.image?.url)
+      .find((url) => url !== bootImage)
+    if (other === undefined) return { expects }
+    return { expects, found: `they install ${cluster.releaseOfBootImage(other)?.version ?? other}` }
+  }
+  if ('refused' in expectation) {
+    const expects = `the boot image is refused${because(expectation)}`
+    const refusal = cluster.notices.findLast(
+      ({ actor, does }) => actor.startsWith('machine-config') && /boot image/.test(does),
+    )
+    const text = `${refusal?.does ?? ''} ${refusal?.because ?? ''}`
+    if (refusal && text.includes(expectation.because ?? '')) return { expects }
+    return { expects, found: refusal ? `the last that was done about it: ${text.trim()}` : 'nothing was done about it' }
+  }
+  if ('pulled' in expectation) {
+    const found = cluster.pulls(expectation.pulled, expectation.of)
+    const expects = `the ${expectation.pulled} of ${cluster.release(expectation.of).version} is fetched ${expectation.times} times`
+    return found === expectation.times ? { expects } : { expects, found: `it was fetched ${found} times` }
+  }
+  if ('reached' in expectation) {
+    const expects = 'nothing is fetched from outside of the site'
+    const [first] = cluster.outsideAccesses()
+    return first === undefined ? { expects } : { expects, found: `${first} was asked for` }
+  }
+  if ('skew' in expectation) {
+    const found = await cluster.skew()
+    const expects =
+      expectation.skew.length === 0 ? 'all places name one boot image' : `${expectation.skew.join(' and ')} differ`
+    const isSo =
+      expectation.skew.length === 0
+        ? found.length === 0
+        : expectation.skew.every((place) => found.join(' ').includes(place))
+    return isSo ? { expects } : { expects, found: found.length === 0 ? 'no difference was named' : found.join('; ') }
+  }
+  if ('faster' in expectation) {
+    const [one, other] = [cluster.measured(expectation.faster), cluster.measured(expectation.than)]
+    const least = expectation.by === undefined ? 0 : cluster.milliseconds(expectation.by)
+    const expects = `a worker ${expectation.faster} comes ${expectation.by ?? ''} sooner`.replaceAll('  ', ' ')
+    const saved = other.time - one.time
+    return saved >= least && saved > 0
+      ? { expects }
+      : { expects, found: `it comes ${Math.round(saved / 1000)} s sooner` }
+  }
+  if ('fewerBytes' in expectation) {
+    const [one, other] = [cluster.measured(expectation.fewerBytes), cluster.measured(expectation.than)]
+    const expects = `a worker ${expectation.fewerBytes} pulls fewer bytes`
+    return one.bytes < other.bytes ? { expects } : { expects, found: `${one.bytes} bytes in place of ${other.bytes}` }
+  }
+  throw new Error(`an expectation without a check: ${JSON.stringify(expectation)}`)
+}
+
+const MCD = 'machineconfiguration.openshift.io'
+const METHODS = { coreos: 'install_coreos', qcow2: 'its QCOW2 image' } as const
+
+const because = ({ because: text }: { because?: string }): string => (text === undefined ? '' : ` (${text})`)
+const errorOf = ({ status }: BareMetalHost): string => (status?.errorMessage ? `: ${status.errorMessage}` : '')
+
+/** Looks at each computer of a group; the first that differs is named. */
+async function everyHost(
+  cluster: RehearsedCluster,
+  { of, index }: { of: Group; index?: number },
+  expected: string,
+  differs: (host: RehearsedHost) => string | undefined | Promise<string | undefined>,
+): Promise<Checked> {
+  const all = await cluster.group(of)
+  const hosts = index === undefined ? all : all.slice(index, index + 1)
+  const whom = index === undefined ? `each of the ${of}` : (hosts[0]?.name ?? `number ${index} of the ${of}`)
+  const expects = `${whom} ${expected}`
+  if (hosts.length === 0) return { expects, found: 'there is none' }
+  for (const host of hosts) {
+    const found = await differs(host)
+    if (found !== undefined) return { expects, found: `${host.name} ${found}` }
+  }
+  return { expects }
+}

@@ -1,0 +1,91 @@
+import { UPDATES } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
+import { apiVersionOf } from '../kube/kinds.js'
+import type { BareMetalProviderSpec } from '../kube/kinds/machine.js'
+import { NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
+import type { PreparedRelease } from './prepared-releases.js'
+import { settled } from './waiting.js'
+
+export const WORKERS = 'workers'
+/** Label of a Machine that tells its role. */
+export const ROLE_LABEL = 'machine.openshift.io/cluster-api-machine-role'
+const BMC_SECRET = 'bmc-credentials'
+
+/** Installs the cluster of a scenario: its operators, hosts, machine set and nodes. */
+export async function installCluster(cluster: RehearsedCluster): Promise<void> {
+  const { kube, scenario } = cluster
+  const { controlPlane = 0, workers = 0, spares = 0, pinned = false } = scenario.cluster
+  const release = cluster.release(scenario.cluster.release)
+  await kube.create({
+    ...{ apiVersion: apiVersionOf('Provisioning'), kind: 'Provisioning' },
+    ...{ metadata: { name: 'provisioning-configuration' }, spec: { provisioningNetwork: 'Disabled' } },
+  })
+  await settled(cluster, 'upgrade')
+  await connectHosts(cluster, controlPlane + workers + spares)
+  for (let number = 0; number < controlPlane; number++)
+    await kube.create({
+      ...{ apiVersion: apiVersionOf('Machine'), kind: 'Machine' },
+      metadata: { name: `master-${number}`, namespace: NAMESPACE, labels: { [ROLE_LABEL]: 'master' } },
+      spec: { providerSpec: { value: providerSpec(release, 'master') } },
+    })
+  const labels = { [ROLE_LABEL]: 'worker', 'machine.openshift.io/cluster-api-machineset': WORKERS }
+  await kube.create({
+    ...{ apiVersion: apiVersionOf('MachineSet'), kind: 'MachineSet' },
+    metadata: {
+      ...{ name: WORKERS, namespace: NAMESPACE },
+      ...(pinned ? { annotations: PINNED } : {}),
+    },
+    spec: {
+      replicas: workers,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { providerSpec: { value: providerSpec(release, 'worker') } } },
+    },
+  })
+  // Simulated systems read no config drive, so that those of QCOW2 images never join.
+  await settled(cluster, release.method === 'qcow2' ? 'installations' : 'nodes')
+  await settled(cluster, 'spares')
+}
+
+const PINNED = { [UPDATES]: 'None' }
+
+/** Settings with which machines of a role are installed from the boot image of a release. */
+export function providerSpec({ bootImage, sha256, method }: PreparedRelease, role: string): BareMetalProviderSpec {
+  return {
+    ...(method === 'coreos' ? { customDeploy: { method: 'install_coreos' } } : {}),
+    image: {
+      url: bootImage,
+      checksum: sha256,
+      checksumType: 'sha256',
+      ...(method === 'qcow2' ? { format: 'qcow2' } : {}),
+    },
+    userData: { name: `${role}-user-data` },
+  }
+}
+
+/** Connects computers, and registers them as hosts. */
+export async function connectHosts(cluster: RehearsedCluster, count: number, supportedSince?: string): Promise<void> {
+  const { kube, site } = cluster
+  const { stage } = site
+  if (!(await kube.find('Secret', { name: BMC_SECRET, namespace: NAMESPACE })))
+    await kube.create({
+      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: BMC_SECRET, namespace: NAMESPACE } },
+      stringData: { username: 'admin', password: 'password' },
+    })
+  for (let added = 0; added < count; added++) {
+    const number = stage.machines.list().length + 1
+    const name = `host-${number}`
+    const spec = { ...stage.spec(number), id: name, ...(supportedSince === undefined ? {} : { supportedSince }) }
+    await cluster.clock.until(stage.machines.create(spec))
+    const { address, systemId } = spec.bmc!
+    await kube.create({
+      ...{ apiVersion: apiVersionOf('BareMetalHost'), kind: 'BareMetalHost', metadata: { name, namespace: NAMESPACE } },
+      spec: {
+        online: true,
+        bmc: {
+          address: `redfish-virtualmedia+http://${address}/redfish/v1/Systems/${systemId}`,
+          credentialsName: BMC_SECRET,
+        },
+        bootMACAddress: spec.nics[0]!.mac,
+      },
+    })
+  }
+}

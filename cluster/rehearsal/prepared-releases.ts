@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { decodedFile } from '../../bytes/index.js'
+import { COREOS_SYSTEMS, smallLiveImage, smallStream, type CoreosName } from '../../coreos/index.js'
+import { REHEARSAL_IMAGE } from '../../lab/index.js'
+import { metalImage, qcow2Image } from '../../machine/index.js'
+import { type Clock } from '../../runtime/index.js'
+import { makeRelease, type MadeRelease } from '../site/make-release.js'
+import type { Site } from '../site/site.js'
+import type { ScenarioRelease } from './scenario.js'
+
+/** A release of a scenario, with its images made and published. */
+export interface PreparedRelease {
+  version: string
+  /** Version of its live images and of its node image. */
+  coreos: string
+  /** Version that its disk images bring. */
+  installs: string
+  /** URL of the disk image that new machines are installed from. */
+  bootImage: string
+  sha256: string
+  method: 'coreos' | 'qcow2'
+  agentImage: string
+  nodeImage: string
+  made: MadeRelease
+}
+
+const ARCHITECTURE = 'x86_64'
+const NODE_REPOSITORY = 'quay.io/openshift-release-dev/ocp-v4.0-art-dev'
+
+/** Makes the images of a release, puts them where they are in life, and publishes the release image. */
+export async function prepareRelease(
+  wanted: ScenarioRelease,
+  { site, folder, isMirrored }: { site: Site; folder: string; isMirrored: boolean },
+): Promise<PreparedRelease> {
+  const { clock } = site
+  const { version, coreos, base, family = 'rhcos', installs: method = 'coreos' } = wanted
+  const system: CoreosName = family
+  const installs = base ?? coreos
+  const disk = await diskImage({ system, version: installs, folder, clock })
+  const file = method === 'qcow2' ? { name: 'qcow2', bytes: qcow2Image(disk) } : { name: 'raw.gz', bytes: packed(disk) }
+  const path = `/art/storage/prod/streams/${installs}/${COREOS_SYSTEMS[system].prefix}-${installs}-metal.${ARCHITECTURE}.${file.name}`
+  const server = isMirrored ? site.mirror : site.outside
+  const bootImage = server.put(path, file.bytes)
+  const machineOs = await machineOsFolder(folder, system, coreos)
+  const nodeImage = site.stage.registry.publish({
+    repository: NODE_REPOSITORY,
+    version: coreos,
+    base: installs,
+    inDiskImages: base === undefined,
+  })
+  const streamVersion = wanted.installerStream ?? installs
+  const stream = smallStream({
+    ...{ stream: `${system}-${version}`, version: streamVersion, baseUrl: new URL('.', bootImage).href },
+    ...{ modified: new Date(clock.now()).toISOString(), generator: 'ironstage' },
+    architectures: {
+      [ARCHITECTURE]: {
+        packing: 'gz',
+        metal: { name: path.split('/').at(-1)!, sha256: sha256(file.bytes) },
+        ...liveDigests(system, coreos),
+      },
+    },
+  })
+  const agentImage = `quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:${sha256(`ironic-agent ${wanted.agent ?? version}`)}`
+  const made = await makeRelease(
+    site.registry,
+    {
+      ...{
+        version,
+        machineOs,
+        nodeImage,
+        agentImage,
+        bootImages: JSON.stringify(stream),
+        bootimage: buildOf(system, installs),
+      },
+      operators: ['machine-api', 'baremetal', 'machine-config'],
+      ...(wanted.deployImage === undefined ? {} : { deployImage: wanted.deployImage }),
+    },
+    clock,
+  )
+  if (wanted.damaged === 'node-image') site.stage.registry.fail(nodeImage, 'wrong-digest')
+  if (isMirrored)
+    for (const pullspec of [made.image, nodeImage, ...Object.values(made.components)]) site.registry.mirror(pullspec)
+  return { version, coreos, installs, bootImage, sha256: sha256(file.bytes), method, agentImage, nodeImage, made }
+}
+
+/** coreos-assembler's metadata of the build of the disk images, as machine-os-content has it. */
+const buildOf = (name: CoreosName, version: string): string =>
+  JSON.stringify({
+    ...{ buildid: version, name: COREOS_SYSTEMS[name].prefix, 'ostree-version': version },
+    ...{ 'ostree-commit': sha256(`tree ${version}`), 'ostree-timestamp': '2026-01-01T00:00:00Z' },
+    ...{ 'coreos-assembler.basearch': ARCHITECTURE },
+    images: { ostree: { path: 'ostree.ociarchive', sha256: sha256(`ostree ${version}`), size: 1 } },
+  })
+
+const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
+
+/** Disk images by system and version, since making one takes longer than a story. */
+const made = new Map<string, Promise<Buffer>>()
+const packedImages = new WeakMap<Buffer, Buffer>()
+
+function packed(disk: Buffer): Buffer {
+  const known = packedImages.get(disk)
+  if (known) return known
+  const bytes = gzipSync(disk, { level: 1 })
+  packedImages.set(disk, bytes)
+  return bytes
+}
+
+function diskImage(image: { system: CoreosName; version: string; folder: string; clock: Clock }): Promise<Buffer> {
+  const { system, version, folder, clock } = image
+  const key = `${system} ${version}`
+  const known = made.get(key)
+  if (known) return known
+  const title = `${COREOS_SYSTEMS[system].title} ${version}`
+  const making = (async () =>
+    metalImage({ base: await unpackedBase(clock), title, architecture: ARCHITECTURE, folder, clock }))()
+  made.set(key, making)
+  return making
+}
+
+let base: Promise<Buffer> | undefined
+const unpackedBase = (clock: Clock): Promise<Buffer> => (base ??= collected(decodedFile(REHEARSAL_IMAGE, clock)))
+
+async function collected(parts: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const all: Uint8Array[] = []
+  for await (const part of parts) all.push(part)
+  return Buffer.concat(all)
+}
+
+/** Fills a folder as machine-os-images has it: the live ISO with its digest beside it. */
+async function machineOsFolder(parent: string, name: CoreosName, version: string): Promise<string> {
+  const folder = join(parent, `machine-os-${version}`)
+  const { iso } = smallLiveImage({ name, version, architecture: ARCHITECTURE })
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, `coreos-${ARCHITECTURE}.iso`), iso)
+  await writeFile(join(folder, `coreos-${ARCHITECTURE}.iso.sha256`), sha256(iso))
+  return folder
+}
+
+function liveDigests(name: CoreosName, version: string) {
+  const { iso, kernel, initramfs, rootfs } = smallLiveImage({ name, version, architecture: ARCHITECTURE })
+  const file = (kind: string, bytes: Buffer) => ({ name: `${kind}-${version}`, sha256: sha256(bytes) })
+  return {
+    ...{ iso: file('live.iso', iso), kernel: file('live-kernel', kernel) },
+    ...{ initramfs: file('live-initramfs', initramfs), rootfs: file('live-rootfs', rootfs) },
+  }
+}

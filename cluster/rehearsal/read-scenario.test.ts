@@ -1,0 +1,65 @@
+import { stringify } from 'yaml'
+import { describe, expect, test } from 'vitest'
+import { readScenario } from './read-scenario.js'
+import { STORIES } from './stories/index.js'
+
+const GOOD = `name: mine
+title: Mine
+releases:
+  now: { version: 4.14.0, coreos: 414.92.202310170514-0 }
+  next: { version: 4.15.0, coreos: 415.92.202402201450-0 }
+cluster: { release: now, workers: 1 }
+steps:
+  - upgrade: next
+  - wait: upgrade
+  - expect: { runs: next, of: workers }
+`
+
+const refusal = (text: string): string => {
+  try {
+    readScenario('mine.yaml', text)
+    return 'accepted'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+describe('a scenario file', () => {
+  test('is YAML, or JSON', () => {
+    const read = readScenario('mine.yaml', GOOD)
+    expect(read).toMatchObject({ name: 'mine', steps: [{ upgrade: 'next' }, { wait: 'upgrade' }, {}] })
+    expect(readScenario('mine.json', JSON.stringify(read))).toEqual(read)
+  })
+
+  test.each(STORIES.map((story) => [story.name, story] as const))('the story %s could be a file', (_, story) => {
+    expect(readScenario('story.yaml', stringify(story))).toEqual(story)
+  })
+
+  test.each([
+    ['a step that does not exist', ['- wait: upgrade', '- sleep: 1h'], '9:12: a step is one of: upgrade, wait,'],
+    [
+      'an expectation that does not exist',
+      ['runs: next', 'walks: next'],
+      '10:22: an expectation is one of: deployImage,',
+    ],
+    [
+      'a release that does not exist',
+      ['- upgrade: next', '- upgrade: later'],
+      '8:14: there is no release later among: now, next',
+    ],
+    ['a release in an expectation', ['runs: next', 'runs: never'], 'there is no release never among: now, next'],
+    ['an unknown key', ['workers: 1', 'worker: 1'], 'cluster has no key worker'],
+    ['a wrong value', ['workers: 1', 'workers: many'], '6:35: cluster.workers must be integer'],
+    ['a group that does not exist', ['of: workers', 'of: servers'], 'steps.2.expect.of is one of: spares, workers'],
+    ['no title', ['title: Mine\n', ''], 'lacks title'],
+    ['no YAML', ['steps:', 'steps: ['], 'this is no YAML'],
+  ] as [string, [string, string], string][])('%s is refused with its place', (_, [from, to], message) => {
+    const text = refusal(GOOD.replace(from, to))
+    expect(text).toMatch(/^mine\.yaml:\d+:\d+: /)
+    expect(text).toContain(message)
+  })
+
+  test('nesting thousands deep is refused', () => {
+    expect(refusal(`a: ${'['.repeat(20_000)}`)).toMatch(/mine\.yaml/)
+  })
+})

@@ -1,0 +1,64 @@
+import { hours, seconds } from '../../runtime/index.js'
+import { apiVersionOf } from '../kube/kinds.js'
+import { connectHosts, providerSpec, ROLE_LABEL } from './installation.js'
+import { NAMESPACE, type RehearsedCluster, type RehearsedHost } from './rehearsed-cluster.js'
+import type { Group } from './scenario.js'
+
+/** Installs nodes again: their Machines are deleted, and made anew by the machine set, or by the administrator. */
+export async function reinstall(group: Group, cluster: RehearsedCluster): Promise<void> {
+  const { kube } = cluster
+  const hosts = await cluster.group(group)
+  const names = new Set(hosts.map(({ object }) => object.spec.consumerRef?.name))
+  const machines = (await kube.list('Machine')).items.filter(({ metadata }) => names.has(metadata.name))
+  const { status } = await kube.get('ClusterVersion', { name: 'version' })
+  const release = cluster.releaseOfVersion(status?.history[0]?.version ?? '')
+  for (const { metadata } of machines) {
+    const at = { name: metadata.name, namespace: NAMESPACE }
+    await kube.delete('Machine', at)
+    await until(cluster, async () => !(await kube.find('Machine', at)))
+    if (metadata.ownerReferences?.some(({ kind }) => kind === 'MachineSet')) continue
+    const { name, labels = {} } = metadata
+    await kube.create({
+      ...{ apiVersion: apiVersionOf('Machine'), kind: 'Machine', metadata: { name, namespace: NAMESPACE, labels } },
+      spec: { providerSpec: { value: providerSpec(release, labels[ROLE_LABEL] ?? 'worker') } },
+    })
+  }
+}
+
+const SECRET = 'bootstrap-user-data'
+
+/** Installs a bootstrap node, whose config the installer writes: it names the node image in a file of its own. */
+export async function installBootstrap(key: string, cluster: RehearsedCluster): Promise<void> {
+  const { kube } = cluster
+  const release = cluster.release(key)
+  const file = { path: '/etc/pivot/image-pullspec', mode: 0o644 }
+  const source = `data:,${encodeURIComponent(`${release.nodeImage}\n`)}`
+  const config = { ignition: { version: '3.2.0' }, storage: { files: [{ ...file, contents: { source } }] } }
+  await kube.create({
+    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: SECRET, namespace: NAMESPACE } },
+    stringData: { userData: JSON.stringify(config) },
+  })
+  await connectHosts(cluster, 1)
+  const value = { ...providerSpec(release, 'bootstrap'), userData: { name: SECRET } }
+  await kube.create({
+    ...{ apiVersion: apiVersionOf('Machine'), kind: 'Machine' },
+    metadata: { name: 'bootstrap', namespace: NAMESPACE, labels: { [ROLE_LABEL]: 'bootstrap' } },
+    spec: { providerSpec: { value } },
+  })
+  const isReady = ({ machine }: RehearsedHost): boolean =>
+    machine.boot()?.outcome === 'disk' && (machine.os()?.pivot ?? { state: 'none' }).state === 'done'
+  await until(cluster, async () => {
+    const hosts = await cluster.group('bootstrap')
+    return hosts.length > 0 && hosts.every(isReady)
+  })
+}
+
+/** Waits in lab time, at most a day. */
+async function until({ clock }: RehearsedCluster, holds: () => Promise<boolean>): Promise<void> {
+  const end = clock.now() + hours(24)
+  await clock.until(
+    (async () => {
+      while (clock.now() < end && !(await holds())) await clock.sleep(seconds(5))
+    })(),
+  )
+}
