@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { decodedFile } from '../../bytes/index.js'
-import { COREOS_SYSTEMS, smallLiveImage, smallStream, type CoreosName } from '../../coreos/index.js'
+import { bytesSource, decodedFile } from '../../bytes/index.js'
+import { COREOS_SYSTEMS, openLiveIso, smallLiveImage, smallStream, type CoreosName } from '../../coreos/index.js'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
-import { metalImage, qcow2Image } from '../../machine/index.js'
-import { type Clock } from '../../runtime/index.js'
+import { liveVersion, metalImage, qcow2Image } from '../../machine/index.js'
+import { held, UserError, type Clock } from '../../runtime/index.js'
 import { makeRelease, type MadeRelease } from '../site/make-release.js'
 import type { Site } from '../site/site.js'
 import type { ScenarioRelease } from './scenario.js'
@@ -36,15 +36,16 @@ export async function prepareRelease(
   { site, folder, isMirrored }: { site: Site; folder: string; isMirrored: boolean },
 ): Promise<PreparedRelease> {
   const { clock } = site
-  const { version, coreos, base, family = 'rhcos', installs: method = 'coreos' } = wanted
+  const { version, base, family = 'rhcos', installs: method = 'coreos' } = wanted
   const system: CoreosName = family
+  const iso = wanted.iso === undefined ? undefined : await ownFile(wanted.iso, clock)
+  const coreos = wanted.coreos ?? (await versionOfIso(wanted.iso!, iso!, clock))
   const installs = base ?? coreos
-  const disk = await diskImage({ system, version: installs, folder, clock })
-  const file = method === 'qcow2' ? { name: 'qcow2', bytes: qcow2Image(disk) } : { name: 'raw.gz', bytes: packed(disk) }
+  const file = wanted.metal === undefined ? await madeDisk() : await ownDisk(wanted.metal, clock)
   const path = `/art/storage/prod/streams/${installs}/${COREOS_SYSTEMS[system].prefix}-${installs}-metal.${ARCHITECTURE}.${file.name}`
   const server = isMirrored ? site.mirror : site.outside
   const bootImage = server.put(path, file.bytes)
-  const machineOs = await machineOsFolder(folder, system, coreos)
+  const machineOs = await machineOsFolder(folder, coreos, iso ?? liveIso(system, coreos))
   const nodeImage = site.stage.registry.publish({
     repository: NODE_REPOSITORY,
     version: coreos,
@@ -84,7 +85,40 @@ export async function prepareRelease(
   if (isMirrored)
     for (const pullspec of [made.image, nodeImage, ...Object.values(made.components)]) site.registry.mirror(pullspec)
   return { version, coreos, installs, bootImage, sha256: sha256(file.bytes), method, agentImage, nodeImage, made }
+
+  async function madeDisk(): Promise<{ name: string; bytes: Buffer }> {
+    const disk = await diskImage({ system, version: installs, folder, clock })
+    return method === 'qcow2' ? { name: 'qcow2', bytes: qcow2Image(disk) } : { name: 'raw.gz', bytes: packed(disk) }
+  }
 }
+
+/** @throws UserError `scenario-file` (usage) */
+async function ownFile(path: string, clock: Clock): Promise<Buffer> {
+  try {
+    return await held(clock, `reading ${path}`, () => readFile(path))
+  } catch (cause) {
+    throw new UserError('scenario-file', `the image ${path} of the scenario cannot be read`, { kind: 'usage', cause })
+  }
+}
+
+async function ownDisk(path: string, clock: Clock): Promise<{ name: string; bytes: Buffer }> {
+  const name = /raw(?:\.(?:gz|xz))?$/.exec(path)?.[0] ?? 'raw'
+  return { name, bytes: await ownFile(path, clock) }
+}
+
+/** Version of CoreOS in a live ISO. */
+async function versionOfIso(path: string, iso: Buffer, clock: Clock): Promise<string> {
+  const { kargs } = await openLiveIso(bytesSource(iso), clock)
+  const version = liveVersion(kargs?.default ?? '')
+  if (version !== null) return version
+  throw new UserError('scenario-file', `the live ISO ${path} does not tell its version`, {
+    kind: 'usage',
+    remedy: 'name the version: coreos: 415.92.202402201450-0',
+  })
+}
+
+const liveIso = (name: CoreosName, version: string): Buffer =>
+  smallLiveImage({ name, version, architecture: ARCHITECTURE }).iso
 
 /** coreos-assembler's metadata of the build of the disk images, as machine-os-content has it. */
 const buildOf = (name: CoreosName, version: string): string =>
@@ -131,9 +165,8 @@ async function collected(parts: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 /** Fills a folder as machine-os-images has it: the live ISO with its digest beside it. */
-async function machineOsFolder(parent: string, name: CoreosName, version: string): Promise<string> {
+async function machineOsFolder(parent: string, version: string, iso: Buffer): Promise<string> {
   const folder = join(parent, `machine-os-${version}`)
-  const { iso } = smallLiveImage({ name, version, architecture: ARCHITECTURE })
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, `coreos-${ARCHITECTURE}.iso`), iso)
   await writeFile(join(folder, `coreos-${ARCHITECTURE}.iso.sha256`), sha256(iso))

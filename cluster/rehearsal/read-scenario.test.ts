@@ -51,6 +51,11 @@ describe('a scenario file', () => {
     ['an unknown key', ['workers: 1', 'worker: 1'], 'cluster has no key worker'],
     ['a wrong value', ['workers: 1', 'workers: many'], '6:35: cluster.workers must be integer'],
     ['a group that does not exist', ['of: workers', 'of: servers'], 'steps.2.expect.of is one of: spares, workers'],
+    [
+      'a release without a version of CoreOS',
+      [', coreos: 415.92.202402201450-0', ''],
+      'names neither coreos, a version, nor an iso',
+    ],
     ['no title', ['title: Mine\n', ''], 'lacks title'],
     ['no YAML', ['steps:', 'steps: ['], 'this is no YAML'],
   ] as [string, [string, string], string][])('%s is refused with its place', (_, [from, to], message) => {

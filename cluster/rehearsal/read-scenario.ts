@@ -40,6 +40,9 @@ function firstProblem(value: unknown): Problem | undefined {
   const found = against(SCENARIO_SCHEMA, value, [])
   if (found) return found
   const { releases, cluster, steps } = value as Scenario
+  for (const [name, { coreos, iso }] of Object.entries(releases))
+    if (coreos === undefined && iso === undefined)
+      return { path: ['releases', name], message: `releases.${name} names neither coreos, a version, nor an iso` }
   const isRelease = (name: string): boolean => Object.hasOwn(releases, name)
   if (!isRelease(cluster.release)) return missingRelease(cluster.release, ['cluster', 'release'], releases)
   for (const [index, step] of steps.entries()) {

@@ -1,4 +1,4 @@
-import { errorChain, type Logger } from '../../runtime/index.js'
+import { errorChain, UserError, type Logger } from '../../runtime/index.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
 import type { Notice } from '../actors/actor.js'
 import { act, actText } from './acts.js'
@@ -25,7 +25,7 @@ const SELF = 'rehearsal'
  * Plays a scenario from the installation of its cluster to its last step.
  *
  * @returns the last line, with a sentence for each expectation that failed
- * @throws UserError `behaviour-unknown` (usage)
+ * @throws UserError `behaviour-unknown` (usage); `scenario-file` (usage) for an image that cannot be used
  */
 export async function rehearse(scenario: Scenario, options: RehearseOptions): Promise<StoryEnd> {
   const { without = [], onLine, signal } = options
@@ -68,6 +68,7 @@ export async function rehearse(scenario: Scenario, options: RehearseOptions): Pr
     }
   } catch (error) {
     signal.throwIfAborted()
+    if (error instanceof UserError && error.kind === 'usage' && !cluster.opened) throw error
     failures.push(`the story broke off: ${errorChain(error).join(': ')}`)
   } finally {
     await cluster.opened?.[Symbol.asyncDispose]()

@@ -55,8 +55,8 @@ const RELEASE = object(
     family: { enum: ['rhcos', 'fcos'] },
     installs: { enum: ['coreos', 'qcow2'] },
     deployImage: { enum: ['coreos', 'old-ramdisk'] },
-    damaged: { enum: ['node-image', 'payload'] },
-    ...{ stream: TEXT, iso: TEXT, metal: TEXT, payload: TEXT },
+    damaged: { enum: ['node-image'] },
+    ...{ iso: TEXT, metal: TEXT },
   },
   ['version'],
 )

@@ -16,7 +16,7 @@ export interface ScenarioRelease {
   /** `4.14.0` */
   version: string
   /** Version of the live images and of the node image: `414.92.202310170514-0`. Default: that of {@link iso}. */
-  coreos: string
+  coreos?: string
   /** Version of the disk images, where they are of a base without the cluster's programs: `9.2.20220510.1`. */
   base?: string
   /** `fcos` for OKD. Default `rhcos`. */
@@ -30,12 +30,11 @@ export interface ScenarioRelease {
   /** Stream metadata of the installer, where it names another version than {@link base} or {@link coreos}. */
   installerStream?: string
   /** An image of the payload that does not match its digest. */
-  damaged?: 'node-image' | 'payload'
-  /** Files in place of made ones: stream metadata, a live ISO, a metal image; a release image as `oci:DIR` or in a registry. */
-  stream?: string
+  damaged?: 'node-image'
+  /** Path of a live ISO in place of a made one. */
   iso?: string
+  /** Path of a metal image in place of a made one: `.raw`, `.raw.gz` or `.raw.xz`. */
   metal?: string
-  payload?: string
 }
 
 export interface ScenarioCluster {

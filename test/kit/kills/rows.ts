@@ -76,6 +76,10 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
     '--base-url',
     'http://127.0.0.1:1',
   ]),
+  'images make': ends(({ out }) => [
+    ...['images', 'make', '--version', '44.20260707.3.1', '--directory', out('made'), '--force'],
+  ]),
+  'rehearse upgrade': ends(() => ['rehearse', 'upgrade', 'agent-container']),
   'iso customize': newIso('customize', '--dest-karg-append', 'a=b'),
   'iso ignition embed': newIso('ignition', 'embed'),
   'iso ignition show': ends(({ input: fileOf }) => ['iso', 'ignition', 'show', fileOf('embedded.iso')]),

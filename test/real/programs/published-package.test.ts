@@ -47,7 +47,7 @@ test('the package has the program, its declarations, guides and images, and noth
   const paths = packed.files.map(({ path }) => path)
   expect(paths).toContain('dist/bundle/ironstage.js')
   expect(paths).toContain('dist/public/index.d.ts')
-  expect(paths.filter((path) => path.startsWith('dist/') && !/\.(js|d\.ts)$/.test(path))).toEqual([])
+  expect(paths.filter((path) => path.startsWith('dist/') && !/\.(c?js|cjs\.code|d\.ts)$/.test(path))).toEqual([])
   expect(
     paths.filter((path) => /(^|\/)(test|tests|soak|bench)\/|\.test\.|tsconfig|\.map$|\.tsbuildinfo$/.test(path)),
   ).toEqual([])

@@ -1,5 +1,10 @@
-import { expect, test } from 'vitest'
-import { rehearse, STORIES, type StoryLine } from '../../../cluster/index.js'
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { smallLiveImage } from '../../../coreos/index.js'
+import { REHEARSAL_IMAGE } from '../../../lab/index.js'
+import { rehearse, STORIES, type Scenario, type StoryLine } from '../../../cluster/index.js'
 import { silent } from '../../../runtime/index.js'
 
 /** Stories play in seconds; `test/soak/rehearsals.test.ts` plays all of them, with every behaviour taken away. */
@@ -25,6 +30,30 @@ test.each(['ironic-after-images', 'agent-container', 'skew', 'shared-base', 'dow
     expect(lines.filter(({ event }) => event === 'check')).toHaveLength(end.checks)
   },
 )
+
+test('a release can be of a live ISO and a disk image of one’s own', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-rehearse-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const [iso, metal] = [join(folder, 'mine.iso'), join(folder, 'mine.raw.xz')]
+  const image = smallLiveImage({ name: 'fcos', version: '44.20260707.3.1', architecture: 'x86_64' })
+  await writeFile(iso, image.iso)
+  await copyFile(REHEARSAL_IMAGE, metal)
+  const lines: StoryLine[] = []
+  const scenario: Scenario = {
+    ...{ name: 'own', title: 'Own images', cluster: { release: 'A', spares: 1 } },
+    releases: { A: { version: '4.16.0', iso, metal, family: 'fcos' } },
+    steps: [{ expect: { deployImage: 'A', of: 'spares' } }],
+  }
+  const options = {
+    logger: silent,
+    signal: new AbortController().signal,
+    onLine: (line: StoryLine) => lines.push(line),
+  }
+  expect(await rehearse(scenario, options)).toMatchObject({ holds: true })
+  expect(JSON.stringify(lines)).toContain('has the deploy image of 4.16.0 (44.20260707.3.1)')
+  const missing = { ...scenario, releases: { A: { version: '4.16.0', iso: join(folder, 'none.iso') } } }
+  await expect(rehearse(missing, options)).rejects.toThrow('none.iso of the scenario cannot be read')
+})
 
 test('the same seed tells the same story', async () => {
   const [one, other] = [await played('agent-container'), await played('agent-container')]
