@@ -49,7 +49,7 @@ export async function rehearseUpgrade(
     const end = await rehearse(scenario, {
       without,
       seed,
-      logger: withoutAgents(logTo(environment, json)),
+      logger: onlyErrors(logTo(environment, json)),
       signal: stopped,
       onLine: show,
     })
@@ -58,11 +58,11 @@ export async function rehearseUpgrade(
   return holds ? 0 : 1
 }
 
-/** Agents of a simulated machine complain, as they do in life, while their Ironic is away: that is a part of the story. */
-const withoutAgents =
+/** Agents and operators complain, as they do in life, while their Ironic is away: that is a part of the story. */
+const onlyErrors =
   (log: Logger): Logger =>
   (level, message, fields) => {
-    if (fields?.['room'] !== 'agent') log(level, message, fields)
+    if (level === 'error' && fields?.['room'] !== 'agent') log(level, message, fields)
   }
 
 /** A built-in scenario, or one from a file. */

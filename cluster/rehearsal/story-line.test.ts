@@ -6,7 +6,13 @@ const time = '2026-01-01T01:02:03.000Z'
 
 test('no line is wider than the terminal', () => {
   const lines: StoryLine[] = [
-    { ...common, event: 'begin', title: 'The deploy image follows the release', document: '000', without: [] },
+    {
+      ...common,
+      event: 'begin',
+      title: 'The deploy image follows the release, and hosts that wait are rebooted',
+      document: '000',
+      without: [],
+    },
     {
       ...{ ...common, event: 'act', time, elapsed: 3723, does: 'rolls out metal3-image-customization again' },
       because: 'the release 4.15.0 has another image than the one that runs, and the order is the image service first',

@@ -53,7 +53,7 @@ export function storyText(line: StoryLine, columns = 80): string {
     case 'begin': {
       const of = line.document === null ? '' : ` (document ${line.document})`
       const without = line.without.length > 0 ? `\nwithout ${line.without.join(', ')}` : ''
-      return `\n${line.scenario}: ${line.title}${of}${without}\n`
+      return `\n${wrapped(`${line.scenario}: ${line.title}${of}`, columns - 2).join('\n  ')}${without}\n`
     }
     case 'act':
       return [
