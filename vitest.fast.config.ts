@@ -32,6 +32,7 @@ export const SLOW = [
   'machine/os/',
   'machine/programs/',
   'machine/root/root-records.test.ts',
+  'recording/proxy/',
   'runs/downloads/',
   'runtime/clock.test.ts',
   'runtime/nesting.test.ts',

@@ -56,7 +56,7 @@ function configFlag(format: ConfigFormat | undefined): Option {
 
 function asFlag(name: OptionName): Option {
   const { description, schema, ...rest } = OPTIONS[name]
-  const flag = `--${name}${'value' in rest ? ` <${rest.value}>` : ''}`
+  const flag = `${'short' in rest ? `-${rest.short}, ` : ''}--${name}${'value' in rest ? ` <${rest.value}>` : ''}`
   const text = `${description} (${variableOf(name)})`
   // Items of a repeated list are collected; they are checked with everything else.
   return schema.type === 'array' ? new ListOption(flag, text) : new Option(flag, text)

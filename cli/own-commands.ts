@@ -243,6 +243,15 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     },
   }),
   command({
+    usage: 'record',
+    description: 'record what clients, an Ironic and its agents say to each other',
+    options: takes.RECORD_OPTIONS,
+    load: async () => {
+      const { record } = await import('./commands/record.js')
+      return (options, { environment }) => record(options, environment)
+    },
+  }),
+  command({
     usage: 'bmh explain FILE...',
     description: 'print what BareMetal Operator asks of Ironic for hosts',
     options: takes.BMH_EXPLAIN_OPTIONS,

@@ -11,6 +11,7 @@ import * as ironicMock from '../ironic-mock/index.js'
 import * as lab from '../lab/index.js'
 import * as machine from '../machine/index.js'
 import * as metal3 from '../metal3/index.js'
+import * as recording from '../recording/index.js'
 import * as runs from '../runs/index.js'
 import * as runtime from '../runtime/index.js'
 import * as steps from '../steps/index.js'
@@ -19,7 +20,21 @@ import * as wire from '../wire/index.js'
 import { sourceFiles } from './kit/source-tree.js'
 
 const doors = {
-  ...{ agent, bytes, cli, coreos, ignition, 'ironic-mock': ironicMock, lab, machine, metal3, runs, runtime, steps },
+  ...{
+    agent,
+    bytes,
+    cli,
+    coreos,
+    ignition,
+    'ironic-mock': ironicMock,
+    lab,
+    machine,
+    metal3,
+    recording,
+    runs,
+    runtime,
+    steps,
+  },
   ...{ targets, wire },
 }
 const root = fileURLToPath(new URL('..', import.meta.url))

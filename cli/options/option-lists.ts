@@ -130,4 +130,24 @@ export const IGNITION_SHOW_OPTIONS = ['cat', 'json'] as const
 
 export const REHEARSE_OPTIONS = ['all', 'list', 'without', 'seed', 'json'] as const
 
+export const RECORD_OPTIONS = [
+  ...([
+    'upstream',
+    'output',
+    'force',
+    'host',
+    'port',
+    'agents',
+    'body-limit',
+    'mask',
+    'ca',
+    'insecure',
+    'json',
+  ] as const),
+] as const
+export const REPLAY_OPTIONS = [
+  ...(['against', 'as', 'known', 'partial', 'wait', 'secret-values', 'ca', 'insecure', 'json'] as const),
+] as const
+export const DIFF_OPTIONS = ['known', 'partial', 'json'] as const
+
 export const BMH_EXPLAIN_OPTIONS = ['ironic-release', 'json'] as const

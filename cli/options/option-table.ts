@@ -3,6 +3,7 @@ import { AGENT_SHAPES } from './table/agent.js'
 import { IGNITION_SHAPES } from './table/ignition.js'
 import { INSTALLATION_SHAPES } from './table/installation.js'
 import { LIVE_IMAGE_SHAPES } from './table/live-image.js'
+import { RECORDING_SHAPES } from './table/recording.js'
 import { REHEARSAL_SHAPES } from './table/rehearsal.js'
 import { SERVER_SHAPES } from './table/server.js'
 import { STEP_SHAPES } from './table/step.js'
@@ -23,6 +24,7 @@ export const OPTIONS = {
   ...LIVE_IMAGE_SHAPES,
   ...AGENT_CONFIG_SHAPES,
   ...REHEARSAL_SHAPES,
+  ...RECORDING_SHAPES,
 } as const satisfies Record<string, OptionShape>
 
 export type OptionName = keyof typeof OPTIONS

@@ -1,6 +1,8 @@
 export interface OptionShape {
   /** The value's name in the help. Flags have none. */
   value?: string
+  /** A letter for `-x`. */
+  short?: string
   /** For errors: a value of the expected form. */
   example?: string
   description: string

@@ -58,6 +58,9 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
     ],
   ]),
   agent: lasts(({ silent }) => ['agent', '--ironic-url', silent]),
+  record: lasts(({ silent, out }) => [
+    ...['record', '--upstream', silent, '-o', out('recording.ndjson'), '--force', '--port', '0', '--agents', '0'],
+  ]),
   'ignition validate': lasts(() => ['ignition', 'validate', '-']),
   'ignition merge': lasts(() => ['ignition', 'merge', '-']),
   'ignition translate': lasts(() => ['ignition', 'translate', '-', '--spec', '3.4.0']),

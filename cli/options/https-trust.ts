@@ -1,0 +1,17 @@
+import type { ClientTls } from '../../wire/index.js'
+import type { Environment } from '../environment.js'
+import { readText } from './input-files.js'
+import { accessOf, type IronicAccess } from './ironic-access.js'
+
+/** Access to an Ironic by `--ca` and `--insecure`, and by the environment where these are not there. */
+export async function accessBy(
+  { ca, insecure }: { ca?: string; insecure?: boolean },
+  { variables }: Environment,
+): Promise<IronicAccess> {
+  const { headers, tls } = await accessOf(variables)
+  const own: ClientTls = {
+    ...(ca === undefined ? {} : { ca: await readText(ca, 'file with certificates') }),
+    ...(insecure === undefined ? {} : { insecure }),
+  }
+  return { headers, tls: { ...tls, ...own } }
+}

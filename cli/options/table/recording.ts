@@ -1,0 +1,61 @@
+import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
+
+/** Options of `record`, `replay` and `diff`. */
+export const RECORDING_SHAPES = {
+  upstream: {
+    value: 'URL',
+    example: 'http://192.0.2.1:6385',
+    description: 'the Ironic to record, http or https',
+    schema: TEXT,
+  },
+  output: { value: 'FILE', short: 'o', description: 'file to write the recording to', schema: TEXT },
+  force: { description: 'replace an existing file', schema: FLAG },
+  agents: {
+    value: 'PORT',
+    example: '9998',
+    description:
+      "record Ironic's calls to agents too: they are told that their callback is this port; 0 picks a free one",
+    schema: { type: 'integer', minimum: 0, maximum: 65535 },
+  },
+  'body-limit': {
+    value: 'MIB',
+    example: '16',
+    description: 'largest body that is kept, in MiB (default: 4)',
+    schema: { type: 'integer', minimum: 1, maximum: 64 },
+  },
+  mask: {
+    value: 'NAME',
+    description: 'name of a further key, header or argument whose value is a secret; may be repeated',
+    schema: TEXTS,
+  },
+  ca: { value: 'FILE', description: 'certificates of authorities to believe for https, PEM', schema: TEXT },
+  insecure: { description: 'believe any certificate', schema: FLAG },
+  against: {
+    value: 'URL',
+    example: 'http://127.0.0.1:6385',
+    description: 'the Ironic to replay against',
+    schema: TEXT,
+  },
+  as: {
+    value: 'client|agent',
+    description: 'whose part to play (default: client)',
+    schema: { type: 'string', enum: ['client', 'agent'] },
+  },
+  known: {
+    value: 'FILE',
+    description: 'YAML file with known differences, which do not count',
+    schema: TEXT,
+  },
+  partial: { description: 'take a recording whose last line is cut off', schema: FLAG },
+  wait: {
+    value: 'SECONDS',
+    example: '600',
+    description: 'longest wait for a state (default: three times as long as recorded, and a minute)',
+    schema: { type: 'integer', minimum: 1, maximum: 86_400 },
+  },
+  'secret-values': {
+    value: 'FILE',
+    description: 'YAML file with the values of masked secrets, by label',
+    schema: TEXT,
+  },
+} as const satisfies Record<string, OptionShape>

@@ -1,0 +1,95 @@
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
+import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { UserError } from '../../runtime/index.js'
+import type { TlsIdentity } from '../../wire/index.js'
+
+/** No limit on how long a request takes: that is Ironic's to say. */
+const SETTINGS: ServerOptions = { requestTimeout: 0, keepAliveTimeout: 5000, requireHostHeader: false }
+
+/** A port that speaks HTTP, and TLS too once it has an identity. */
+export interface Listener extends AsyncDisposable {
+  readonly port: number
+  /** From now on connections that begin with TLS are taken. */
+  secure(identity: TlsIdentity): void
+}
+
+/**
+ * Listens; protocols other than HTTP, and tunnels, are refused.
+ *
+ * @throws UserError `port-in-use` or `address-unusable`
+ */
+export async function listen(host: string, port: number, listener: RequestListener): Promise<Listener> {
+  const plain = strict(createServer(SETTINGS, listener))
+  let secured: TlsServer | undefined
+  const sockets = new Set<Socket>()
+  // The first byte tells TLS from HTTP, so that agents with and without it have one port.
+  const server = createTcpServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    socket.on('error', () => socket.destroy())
+    if (!secured) return void plain.emit('connection', socket)
+    socket.once('data', (first: Buffer) => {
+      socket.pause()
+      socket.unshift(first)
+      ;(first[0] === TLS_HANDSHAKE && secured ? secured : plain).emit('connection', socket)
+      process.nextTick(() => socket.resume())
+    })
+  })
+  await listening(server, host, port)
+  return {
+    port: (server.address() as AddressInfo).port,
+    secure: ({ certificate, key }) => {
+      if (secured) return secured.setSecureContext({ cert: certificate, key })
+      secured = strict(createTlsServer({ ...SETTINGS, cert: certificate, key }, listener))
+      secured.on('tlsClientError', (_error, socket) => socket.destroy())
+    },
+    [Symbol.asyncDispose]: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      for (const socket of sockets) socket.destroy()
+      plain.close(() => {})
+      secured?.close(() => {})
+      await closed
+    },
+  }
+}
+
+const TLS_HANDSHAKE = 0x16
+
+function strict<S extends Server | TlsServer>(server: S): S {
+  const refuse = (_request: unknown, socket: Duplex): void => {
+    const body = 'The recorder passes on requests and answers only, no other protocols and no tunnels.\n'
+    const head = ['HTTP/1.1 501 Not Implemented', 'Content-Type: text/plain', `Content-Length: ${body.length}`]
+    socket.on('error', () => {})
+    socket.end([...head, 'Connection: close', '', body].join('\r\n'))
+  }
+  // Node keeps track of a server's connections, to end those that send no request, from this event on.
+  server.emit('listening')
+  server.on('upgrade', refuse)
+  server.on('connect', refuse)
+  return server
+}
+
+async function listening(server: TcpServer, host: string, port: number): Promise<void> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ host, port }, () => {
+        server.off('error', reject)
+        resolve()
+      })
+    })
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code
+    if (code === 'EADDRINUSE')
+      throw new UserError('port-in-use', `Port ${port} on ${host} is already in use.`, {
+        remedy: 'Stop the program that listens there, choose another port with --port, or let port 0 pick a free one.',
+        cause,
+      })
+    throw new UserError('address-unusable', `Cannot listen on ${host}, port ${port}: ${code ?? String(cause)}.`, {
+      remedy: 'Choose an address of this host (127.0.0.1 for this host only) and a port you are allowed to use.',
+      cause,
+    })
+  }
+}
