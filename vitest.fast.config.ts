@@ -33,6 +33,7 @@ export const SLOW = [
   'machine/programs/',
   'machine/root/root-records.test.ts',
   'recording/proxy/',
+  'registry/access/registry.test.ts',
   'runs/downloads/',
   'runtime/clock.test.ts',
   'runtime/nesting.test.ts',

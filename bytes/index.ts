@@ -1,6 +1,7 @@
 /** Bytes from other programs: the HTTP client for files and its limits, URLs and their secrets. */
 export { type ArchiveFile, cpio, readCpio } from './archives/cpio.js'
-export { type ArchiveEntry, ustar } from './archives/tar.js'
+export { readTar, type TarEntry, type TarLimits } from './archives/tar-reader.js'
+export { type ArchiveEntry, paxArchive, ustar } from './archives/tar.js'
 export { ByteReader } from './byte-reader.js'
 export { type ByteSource, bytesSource, followedBy, overlay, type Patch, slice, streamOf } from './byte-source.js'
 export {
@@ -25,7 +26,7 @@ export { FormatError } from './format-error.js'
 export { contentRange, unsatisfiedSize } from './http/content-range.js'
 export { exchange } from './http/exchange.js'
 export { FetchFailure, type FetchFailureCode } from './http/fetch-failure.js'
-export { type FileAnswer, HttpClient, type HttpClientOptions } from './http/http-client.js'
+export { type FileAnswer, type FileRequest, HttpClient, type HttpClientOptions } from './http/http-client.js'
 export { DEFAULT_LIMITS, type HttpLimits } from './http/limits.js'
 export { proxyFor, type ProxySettings } from './http/proxy.js'
 export { readUpTo } from './http/read-up-to.js'

@@ -12,6 +12,7 @@ import * as lab from '../lab/index.js'
 import * as machine from '../machine/index.js'
 import * as metal3 from '../metal3/index.js'
 import * as recording from '../recording/index.js'
+import * as registry from '../registry/index.js'
 import * as runs from '../runs/index.js'
 import * as runtime from '../runtime/index.js'
 import * as steps from '../steps/index.js'
@@ -31,6 +32,7 @@ const doors = {
     machine,
     metal3,
     recording,
+    registry,
     runs,
     runtime,
     steps,

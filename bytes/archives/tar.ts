@@ -23,7 +23,41 @@ export function ustar(entries: readonly ArchiveEntry[], mtime: number): Uint8Arr
   return Buffer.concat([...blocks, new Uint8Array(2 * BLOCK)])
 }
 
-function header(name: string, size: number, mtime: number): Uint8Array {
+/**
+ * As {@link ustar}, with names of any length (PAX, POSIX.1-2001), and with the folders of the files in front of them.
+ */
+export function paxArchive(entries: readonly ArchiveEntry[], mtime: number): Uint8Array {
+  const folders = new Set<string>()
+  const blocks = entries.flatMap(({ name, content }) => {
+    const parents = name.split('/').slice(0, -1)
+    const missing = parents
+      .map((_, index) => `${parents.slice(0, index + 1).join('/')}/`)
+      .filter((one) => !folders.has(one))
+    for (const folder of missing) folders.add(folder)
+    return [
+      ...missing.flatMap((folder) => entry(folder, '5', new Uint8Array(), mtime)),
+      ...entry(name, '0', content, mtime),
+    ]
+  })
+  return Buffer.concat([...blocks, new Uint8Array(2 * BLOCK)])
+}
+
+function entry(name: string, type: '0' | '5' | 'x', content: Uint8Array, mtime: number): Uint8Array[] {
+  const padding = new Uint8Array((BLOCK - (content.length % BLOCK)) % BLOCK)
+  if (Buffer.byteLength(name) <= 100) return [header(name, content.length, mtime, type), content, padding]
+  const long = entry('././@PaxHeader', 'x', paxRecord('path', name), mtime)
+  return [...long, header('././@LongName', content.length, mtime, type), content, padding]
+}
+
+/** `LENGTH KEY=VALUE\n`, in which the length counts its own digits. */
+function paxRecord(key: string, value: string): Uint8Array {
+  const rest = Buffer.from(` ${key}=${value}\n`)
+  let length = rest.length
+  while (length !== rest.length + String(length).length) length = rest.length + String(length).length
+  return Buffer.concat([Buffer.from(String(length)), rest])
+}
+
+function header(name: string, size: number, mtime: number, type: '0' | '5' | 'x' = '0'): Uint8Array {
   if (Buffer.byteLength(name) > 100) throw new RangeError(`${name} is too long a name for a ustar archive`)
   const block = Buffer.alloc(BLOCK)
   const octal = (value: number, at: number, width: number) =>
@@ -35,12 +69,12 @@ function header(name: string, size: number, mtime: number): Uint8Array {
       'latin1',
     )
   block.write(name, 0)
-  octal(0o644, 100, 8)
+  octal(type === '5' ? 0o755 : 0o644, 100, 8)
   octal(0, 108, 8)
   octal(0, 116, 8)
   octal(size, 124, 12)
   octal(mtime, 136, 12)
-  block.write('0', 156)
+  block.write(type, 156)
   block.write('ustar\u000000', 257, 'latin1')
   block.write('root', 265)
   block.write('root', 297)

@@ -14,7 +14,7 @@ export interface Exchange {
   url: URL
   method: string
   headers: Readonly<Record<string, string>>
-  body?: string
+  body?: string | Uint8Array
   /** Keeps connections for later requests; without it this exchange has one of its own. No proxies then. */
   agent?: Agent
   tls: ConnectionOptions

@@ -27,7 +27,9 @@ export type RedirectHeaders = 'all but credentials' | 'none'
 export interface FileRequest {
   /** May hold credentials, which are sent as Basic ones. */
   url: string
-  method?: 'GET' | 'HEAD'
+  /** Redirects are followed for GET and HEAD alone: what is sent to one server is not sent to another. */
+  method?: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  body?: Uint8Array
   /** Lower-case names. */
   headers?: Readonly<Record<string, string>>
   redirectHeaders?: RedirectHeaders
@@ -75,7 +77,7 @@ export class HttpClient {
     for (let at = first, followed = 0; ; followed++) {
       allow?.(at.href)
       const answer = await this.#ask(request, at, headers)
-      const to = REDIRECTED.has(answer.status) ? answer.headers['location'] : undefined
+      const to = followable(request) && REDIRECTED.has(answer.status) ? answer.headers['location'] : undefined
       if (to === undefined) return fileAnswer(answer, at, followed > 0)
       await answer.body.close()
       const next = redirected(at, to, followed === redirects)
@@ -85,13 +87,16 @@ export class HttpClient {
     }
   }
 
-  async #ask({ method = 'GET', signal }: FileRequest, url: URL, headers: Headers): Promise<ExchangeAnswer> {
+  async #ask({ method = 'GET', body, signal }: FileRequest, url: URL, headers: Headers): Promise<ExchangeAnswer> {
     const { clock, proxies = {}, ca } = this.#options
     const tls: ConnectionOptions = ca === undefined ? {} : { ca: typeof ca === 'string' ? ca : [...ca] }
     const proxy = proxyFor(url.href, proxies)
-    return exchange({ url, method, headers, tls, proxy, limits: this.#limits, clock, signal })
+    const sent = body === undefined ? {} : { body }
+    return exchange({ url, method, headers, ...sent, tls, proxy, limits: this.#limits, clock, signal })
   }
 }
+
+const followable = ({ method = 'GET' }: FileRequest): boolean => method === 'GET' || method === 'HEAD'
 
 type Headers = Readonly<Record<string, string>>
 

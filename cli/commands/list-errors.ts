@@ -8,6 +8,7 @@ import { ERRORS as LAB } from '../../lab/index.js'
 import { ERRORS as MACHINE } from '../../machine/index.js'
 import { ERRORS as METAL3 } from '../../metal3/index.js'
 import { ERRORS as RECORDING } from '../../recording/index.js'
+import { ERRORS as REGISTRY } from '../../registry/index.js'
 import { ERRORS as RUNS } from '../../runs/index.js'
 import { ERRORS as RUNTIME, UserError } from '../../runtime/index.js'
 import { ERRORS as STEPS } from '../../steps/index.js'
@@ -20,7 +21,7 @@ import type { Options } from '../options/options.js'
 import { nearest } from '../output/nearest.js'
 
 const CATALOGUES = {
-  ...{ ...RUNTIME, ...BYTES, ...WIRE, ...IGNITION, ...COREOS, ...TARGETS, ...STEPS, ...MACHINE, ...AGENT },
+  ...{ ...RUNTIME, ...BYTES, ...WIRE, ...IGNITION, ...REGISTRY, ...COREOS, ...TARGETS, ...STEPS, ...MACHINE, ...AGENT },
   ...{ ...IRONIC, ...LAB, ...METAL3, ...RECORDING, ...CLUSTER, ...RUNS, ...CLI },
 }
 

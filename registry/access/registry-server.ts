@@ -1,0 +1,216 @@
+import {
+  FetchFailure,
+  HttpClient,
+  type FileAnswer,
+  type FileRequest,
+  type HttpClientOptions,
+} from '../../bytes/index.js'
+import { UserError } from '../../runtime/index.js'
+import { challenges, type Challenge } from './challenge.js'
+import type { FoundCredentials } from './credentials.js'
+import { answerWords, isLoopbackHost, unreachable } from './registry-failures.js'
+import { bearerToken } from './token.js'
+
+export interface RegistryAccess {
+  http: HttpClientOptions
+  /** Allows http, and not only on loopback. */
+  insecure: boolean
+  /** For a registry and repository: `quay.io/openshift/release`. */
+  credentials: (name: string) => Promise<FoundCredentials>
+}
+
+export interface RegistryRequest extends Omit<FileRequest, 'url' | 'signal'> {
+  /** Path below `/v2/`, or a URL that the registry has named. */
+  path: string
+  repository: string
+  /** Rights that the request needs: `pull`, or `pull,push`. */
+  actions: string
+}
+
+/** Times that a request is sent again: after a failure that may pass, and when the registry asks to wait. */
+const AGAIN = { failed: 2, busy: 3 }
+/** Milliseconds: before the second try, and at most where the registry says how long. */
+const PAUSE = { first: 500, longest: 60_000 }
+
+/** One registry: how it is reached, and what opens it. */
+export class RegistryServer {
+  readonly #host: string
+  readonly #access: RegistryAccess
+  readonly #http: HttpClient
+  #found: Promise<{ base: URL; asked: Challenge[] }> | undefined
+  /** Authorization headers by repository and actions. */
+  readonly #authorizations = new Map<string, string>()
+
+  /** @param registry its name in references: `quay.io`, `localhost:5000` */
+  constructor(registry: string, access: RegistryAccess) {
+    // Docker Hub's registry has another name than its images.
+    this.#host = registry === 'docker.io' ? 'registry-1.docker.io' : registry
+    this.#access = access
+    this.#http = new HttpClient({ ...access.http, allow: this.#allow })
+  }
+
+  /** Name and port, for messages. */
+  get host(): string {
+    return this.#host
+  }
+
+  /** @throws UserError `http-refused` and what the options' own rule throws */
+  readonly #allow = (url: string): void => {
+    this.#access.http.allow?.(url)
+    const { protocol, hostname, host } = new URL(url)
+    if (protocol === 'https:' || this.#access.insecure || isLoopbackHost(hostname)) return
+    throw new UserError(
+      'registry-protocol',
+      `the registry ${this.#host} leads to http://${host}, but https is required`,
+      {
+        remedy: 'use https, or allow http with --insecure',
+      },
+    )
+  }
+
+  /**
+   * Sends a request, with a token where the registry wants one; again where it is busy or failed for a moment.
+   *
+   * @throws UserError registry-unreachable, registry-protocol, registry-unauthorized, registry-busy
+   */
+  async request(request: RegistryRequest, signal: AbortSignal): Promise<FileAnswer> {
+    const { base, asked } = await this.#ping(signal)
+    const url = new URL(request.path, new URL('/v2/', base))
+    const isOwn = url.origin === base.origin
+    const key = `${request.repository} ${request.actions}`
+    if (isOwn && !this.#authorizations.has(key) && asked.length > 0) await this.#authorize(asked, request, signal)
+    let renewed = false
+    for (;;) {
+      const authorization = isOwn ? this.#authorizations.get(key) : undefined
+      const answer = await this.#send(url, request, authorization, signal)
+      if (answer.status !== 401 || !isOwn) return answer
+      const words = await answerWords(answer)
+      const wanted = challenges(answer.headers['www-authenticate'] ?? '')
+      if (renewed || wanted.length === 0) throw await this.#unauthorized(request, words)
+      // A token may have expired, or be for less than this.
+      renewed = true
+      await this.#authorize(wanted, request, signal)
+    }
+  }
+
+  async #send(
+    url: URL,
+    request: RegistryRequest,
+    authorization: string | undefined,
+    signal: AbortSignal,
+  ): Promise<FileAnswer> {
+    const { clock } = this.#access.http
+    const { path: _, repository: __, actions: ___, headers, ...rest } = request
+    const all = { ...headers, ...(authorization === undefined ? {} : { authorization }) }
+    const isRepeatable = rest.method === undefined || rest.method === 'GET' || rest.method === 'HEAD'
+    for (let [failed, busy] = [0, 0]; ;) {
+      const answer = await this.#http.get({ ...rest, url: url.href, headers: all, signal }).catch((error: unknown) => {
+        if (!(error instanceof FetchFailure)) throw error
+        if (!isRepeatable || !error.transient || failed === AGAIN.failed) throw unreachable(this.#host, error)
+        return undefined
+      })
+      if (answer?.status === 429) {
+        const words = await answerWords(answer)
+        const wait = waitOf(answer.headers['retry-after'], clock.now())
+        if (busy++ === AGAIN.busy || wait > PAUSE.longest)
+          throw new UserError('registry-busy', `the registry ${this.#host} answers 429: too many requests${words}`, {
+            remedy: `wait ${Math.ceil(wait / 1000)} s, or log in with an account of a higher limit`,
+          })
+        await clock.sleep(wait, { signal })
+        continue
+      }
+      if (answer && !(isRepeatable && answer.status >= 500 && failed < AGAIN.failed)) return answer
+      await answer?.close()
+      await clock.sleep(PAUSE.first * 3 ** failed++, { signal })
+    }
+  }
+
+  /** How the registry is reached, and what it asks for; found out once. */
+  #ping(signal: AbortSignal): Promise<{ base: URL; asked: Challenge[] }> {
+    this.#found ??= this.#pinged(signal).catch((error: unknown) => {
+      this.#found = undefined
+      throw error
+    })
+    return this.#found
+  }
+
+  async #pinged(signal: AbortSignal): Promise<{ base: URL; asked: Challenge[] }> {
+    const secure = new URL(`https://${this.#host}`)
+    try {
+      return await this.#pingAt(secure, signal)
+    } catch (error) {
+      if (!(error instanceof FetchFailure)) throw error
+      // A certificate that is not believed is no reason to do without one.
+      const mayBePlain = this.#access.insecure || isLoopbackHost(secure.hostname)
+      if (!mayBePlain || error.code.startsWith('tls-')) throw unreachable(this.#host, error)
+      return this.#pingAt(new URL(`http://${this.#host}`), signal).catch((plain: unknown) => {
+        if (!(plain instanceof FetchFailure)) throw plain
+        throw unreachable(this.#host, error.code === 'not-tls' ? plain : error)
+      })
+    }
+  }
+
+  async #pingAt(base: URL, signal: AbortSignal): Promise<{ base: URL; asked: Challenge[] }> {
+    const answer = await this.#http.get({ url: new URL('/v2/', base).href, signal })
+    const { status, headers } = answer
+    const words = await answerWords(answer)
+    if (status === 401) return { base, asked: challenges(headers['www-authenticate'] ?? '') }
+    if (status === 200) return { base, asked: [] }
+    // Docker Hub's limit counts no pings, others' may; the request itself waits.
+    if (status === 429) return { base, asked: [] }
+    throw new UserError('registry-protocol', `${this.#host} is no registry: it answers ${status} to /v2/${words}`, {
+      remedy: 'see that the name is that of a registry, and that no proxy answers in its place',
+    })
+  }
+
+  async #authorize(asked: readonly Challenge[], request: RegistryRequest, signal: AbortSignal): Promise<void> {
+    const { repository, actions } = request
+    const { credentials } = await this.#credentialsFor(repository)
+    const bearer = asked.find(({ scheme }) => scheme === 'bearer')
+    const key = `${repository} ${actions}`
+    if (bearer) {
+      const token = await bearerToken(bearer, {
+        ...{ repository, actions, credentials, host: this.#host, http: this.#http, signal },
+        isSecure: (await this.#ping(signal)).base.protocol === 'https:',
+      })
+      this.#authorizations.set(key, `Bearer ${token}`)
+      return
+    }
+    if (!asked.some(({ scheme }) => scheme === 'basic'))
+      throw new UserError(
+        'registry-protocol',
+        `the registry ${this.#host} asks for ${asked.map(({ scheme }) => scheme).join(', ')} authentication, which is not known here`,
+        { remedy: 'let it ask for Basic or Bearer' },
+      )
+    if (credentials?.kind !== 'password') throw await this.#unauthorized(request, '')
+    const pair = Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')
+    this.#authorizations.set(key, `Basic ${pair}`)
+  }
+
+  /** In auth files Docker Hub is called docker.io. */
+  #credentialsFor(repository: string): Promise<FoundCredentials> {
+    const name = this.#host === 'registry-1.docker.io' ? 'docker.io' : this.#host
+    return this.#access.credentials(`${name}/${repository}`)
+  }
+
+  async #unauthorized({ repository, actions }: RegistryRequest, words: string): Promise<UserError> {
+    const { credentials, helper } = await this.#credentialsFor(repository)
+    const what = actions.includes('push') ? 'to push to' : 'to'
+    const by = credentials ? 'with the credentials of the auth file' : 'without credentials'
+    const asked = helper
+      ? `; ${helper.file} leaves them to the credential helper ${helper.name}, which is not run here`
+      : ''
+    return new UserError(
+      'registry-unauthorized',
+      `the registry ${this.#host} refuses access ${what} ${repository} ${by}${asked}${words}`,
+      { remedy: `log in with podman login --authfile FILE ${this.#host}, and name the file with --authfile` },
+    )
+  }
+}
+
+/** Milliseconds of a `Retry-After` header: seconds, or a date. */
+function waitOf(header: string | undefined, now: number): number {
+  if (header === undefined) return 2 * PAUSE.first
+  const wait = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
+  return Number.isFinite(wait) ? Math.max(0, wait) : 2 * PAUSE.first
+}

@@ -1,0 +1,141 @@
+import { readFile } from 'node:fs/promises'
+import { parse as parseToml } from 'smol-toml'
+import { parseAllDocuments } from 'yaml'
+import { held, readNested, UserError, type Clock } from '../../runtime/index.js'
+import { isObject } from '../images/manifest.js'
+import type { MirrorRule } from './mirrors.js'
+
+type Wrong = (what: string) => UserError
+
+/** Kinds of manifests with mirrors, where they keep them, and for which names the mirrors are asked. */
+const KINDS: Readonly<Record<string, { at: string; pulls: 'digest' | 'tag' }>> = {
+  ImageContentSourcePolicy: { at: 'repositoryDigestMirrors', pulls: 'digest' },
+  ImageDigestMirrorSet: { at: 'imageDigestMirrors', pulls: 'digest' },
+  ImageTagMirrorSet: { at: 'imageTagMirrors', pulls: 'tag' },
+}
+
+/**
+ * Reads a file of mirrors: manifests of the kinds ImageContentSourcePolicy, ImageDigestMirrorSet and ImageTagMirrorSet in YAML
+ * or JSON, or a `registries.conf` in TOML.
+ *
+ * @throws UserError `image-mirrors` (usage)
+ */
+export async function readMirrors(path: string, clock: Clock): Promise<MirrorRule[]> {
+  const wrong: Wrong = (what) => unusable(path, what)
+  const text = await held(clock, `reading ${path}`, () =>
+    readFile(path, 'utf8').catch((cause: unknown) => {
+      throw unusable(path, 'cannot be read', cause)
+    }),
+  )
+  const manifests = manifestsIn(text, path)
+  if (manifests.length > 0) return merged(manifests.flatMap((one) => rulesOf(one, wrong)))
+  return registriesConf(text, path, wrong)
+}
+
+/** Empty for a text that is not YAML, or has no object with a kind: then it is TOML. */
+function manifestsIn(text: string, path: string): Record<string, unknown>[] {
+  const documents = readNested(text, path, (yaml) => parseAllDocuments(yaml))
+  if (!Array.isArray(documents) || documents.some(({ errors }) => errors.length > 0)) return []
+  const values = documents.map((one): unknown => one.toJS())
+  // `oc get -o yaml` makes a list of several.
+  const objects = values.flatMap((one) =>
+    isObject(one) && Array.isArray(one['items']) ? (one['items'] as unknown[]) : [one],
+  )
+  return objects.filter((one): one is Record<string, unknown> => isObject(one) && typeof one['kind'] === 'string')
+}
+
+function rulesOf({ kind, metadata, spec }: Record<string, unknown>, wrong: Wrong): MirrorRule[] {
+  const known = KINDS[String(kind)]
+  if (!known) throw wrong(`has an object of the kind ${String(kind)}, and not of ${Object.keys(KINDS).join(', ')}`)
+  const name = isObject(metadata) ? String(metadata['name']) : 'without a name'
+  const lists = isObject(spec) ? spec[known.at] : undefined
+  if (!Array.isArray(lists)) throw wrong(`has no list spec.${known.at} in ${String(kind)} ${name}`)
+  return lists.map((one, index) => {
+    const at = `spec.${known.at}[${index}] of ${String(kind)} ${name}`
+    const { source, mirrors = [], mirrorSourcePolicy = 'AllowContactingSource' } = isObject(one) ? one : {}
+    if (!isName(source)) throw wrong(`has no source in ${at}`)
+    if (!Array.isArray(mirrors) || !mirrors.every(isName)) throw wrong(`has no list of mirrors in ${at}`)
+    if (mirrorSourcePolicy !== 'AllowContactingSource' && mirrorSourcePolicy !== 'NeverContactSource')
+      throw wrong(`has the mirrorSourcePolicy ${JSON.stringify(mirrorSourcePolicy)} in ${at}`)
+    return {
+      source,
+      mirrors: mirrors.map((place) => ({ place, pulls: known.pulls })),
+      ...{ isSourceAsked: mirrorSourcePolicy === 'AllowContactingSource', isBlocked: false },
+    }
+  })
+}
+
+/** Names and namespaces; a tag or digest has no place in them. */
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && /^(?:\*\.)?[a-zA-Z\d[][\w.[\]-]*(?::\d+)?(?:\/[a-z\d._/-]*[a-z\d])?$/.test(value)
+
+/** Rules of one source together: a cluster may have several policies for it. */
+function merged(rules: readonly MirrorRule[]): MirrorRule[] {
+  const bySource = new Map<string, MirrorRule>()
+  for (const rule of rules) {
+    const known = bySource.get(rule.source)
+    bySource.set(
+      rule.source,
+      known
+        ? {
+            ...known,
+            mirrors: [...known.mirrors, ...rule.mirrors.filter((one) => !known.mirrors.some((it) => isSame(it, one)))],
+            isSourceAsked: known.isSourceAsked && rule.isSourceAsked,
+          }
+        : rule,
+    )
+  }
+  return [...bySource.values()]
+}
+
+const isSame = (one: MirrorRule['mirrors'][number], other: MirrorRule['mirrors'][number]): boolean =>
+  one.place === other.place && one.pulls === other.pulls
+
+function registriesConf(text: string, path: string, wrong: Wrong): MirrorRule[] {
+  let value: unknown
+  try {
+    value = readNested(text, path, parseToml)
+  } catch (cause) {
+    if (cause instanceof UserError) throw cause
+    const [first] = cause instanceof Error ? cause.message.split('\n') : []
+    throw unusable(path, `is neither YAML with a kind nor TOML${first ? `: ${first}` : ''}`, cause)
+  }
+  const { registry: list } = isObject(value) ? value : {}
+  if (!Array.isArray(list)) throw wrong('has neither an object with a kind nor [[registry]]')
+  return list.map((one, index) => registryRule(one, `[[registry]] ${index + 1}`, wrong))
+}
+
+function registryRule(one: unknown, at: string, wrong: Wrong): MirrorRule {
+  const { prefix, location, mirror = [], blocked = false, ...more } = isObject(one) ? one : {}
+  const byDigest = more['mirror-by-digest-only']
+  const source = prefix ?? location
+  if (typeof source !== 'string' || !isName(source.replace(/(?<=\/[^/]*)(?:@\w+:[a-f\d]+|:[\w.-]+)$/, '')))
+    throw wrong(`has no usable prefix or location in ${at}`)
+  if (location !== undefined && location !== '' && !isName(location)) throw wrong(`has no usable location in ${at}`)
+  if (!Array.isArray(mirror)) throw wrong(`has no [[registry.mirror]] in ${at}`)
+  const mirrors = mirror.map((each: unknown) => {
+    const place = isObject(each) ? each['location'] : undefined
+    const pull = isObject(each) ? (each['pull-from-mirror'] ?? '') : ''
+    if (!isName(place) || place.startsWith('*.')) throw wrong(`has a mirror without a usable location in ${at}`)
+    if (byDigest !== undefined && pull !== '')
+      throw wrong(`has both mirror-by-digest-only and pull-from-mirror in ${at}`)
+    const pulls = byDigest === true ? 'digest' : PULLS[String(pull)]
+    if (!pulls) throw wrong(`has the pull-from-mirror ${JSON.stringify(pull)} in ${at}`)
+    return { place, pulls }
+  })
+  return {
+    ...{ source, mirrors, isSourceAsked: true, isBlocked: blocked === true },
+    ...(typeof location === 'string' && location !== '' && location !== source ? { location } : {}),
+  }
+}
+
+const PULLS: Readonly<Record<string, 'all' | 'digest' | 'tag'>> = {
+  ...{ '': 'all', all: 'all', 'digest-only': 'digest', 'tag-only': 'tag' },
+}
+
+const unusable = (path: string, what: string, cause?: unknown): UserError =>
+  new UserError('image-mirrors', `the file of mirrors ${path} ${what}`, {
+    kind: 'usage',
+    remedy: 'name an ImageContentSourcePolicy, an ImageDigestMirrorSet, an ImageTagMirrorSet or a registries.conf',
+    ...(cause === undefined ? {} : { cause }),
+  })

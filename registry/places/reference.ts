@@ -1,0 +1,111 @@
+import { UserError } from '../../runtime/index.js'
+import { isDigest } from '../digest.js'
+
+/** Name of an image in a registry. With tag and digest, the digest counts. */
+export interface ImageReference {
+  /** `quay.io`, `localhost:5000`; `docker.io` for Docker Hub. */
+  registry: string
+  /** `openshift-release-dev/ocp-release`; on Docker Hub `library/alpine` for `alpine`. */
+  repository: string
+  tag?: string
+  digest?: string
+}
+
+/** An image in a folder in the OCI layout; without a tag the only one. */
+export interface LayoutPlace {
+  folder: string
+  tag?: string
+  digest?: string
+}
+
+export type ImagePlace = ({ kind: 'registry' } & ImageReference) | ({ kind: 'layout' } & LayoutPlace)
+
+/** As containers-transports(5) has them. */
+const [LAYOUT, DOCKER] = ['oci:', 'docker://']
+
+const HOST =
+  /^(?:[a-zA-Z\d](?:[a-zA-Z\d-]*[a-zA-Z\d])?(?:\.[a-zA-Z\d](?:[a-zA-Z\d-]*[a-zA-Z\d])?)*|\[[\da-fA-F:]+\])(?::\d{1,5})?$/
+const COMPONENT = /^[a-z\d]+(?:(?:\.|_|__|-+)[a-z\d]+)*$/
+const TAG = /^\w[\w.-]{0,127}$/
+const LONGEST_NAME = 255
+
+/**
+ * Reads the name of an image: `REGISTRY/REPOSITORY[:TAG][@DIGEST]`, where docker.io, `library/` and `latest` are what Docker
+ * takes for what is missing.
+ *
+ * @throws UserError `image-reference` (usage)
+ */
+export function parseReference(text: string): ImageReference {
+  const [named = '', digest, ...more] = text.split('@')
+  const colon = named.lastIndexOf(':')
+  const hasTag = colon > named.lastIndexOf('/')
+  const [name, tag] = hasTag ? [named.slice(0, colon), named.slice(colon + 1)] : [named, undefined]
+  const [first = '', ...others] = name.split('/')
+  // Docker's rule: what comes first is a host if nothing else could have such a name.
+  const isHost = others.length > 0 && (/[.:[]/.test(first) || first === 'localhost' || first.toLowerCase() !== first)
+  const registry = isHost ? hubName(first) : 'docker.io'
+  const path = isHost ? others : [first, ...others]
+  const repository = (registry === 'docker.io' && path.length === 1 ? ['library', ...path] : path).join('/')
+  const wrong = (what: string) => malformed(text, what)
+  if (more.length > 0) throw wrong('it has more than one @')
+  if (isHost && !isHostAndPort(first)) throw wrong(`${first} is no host`)
+  const bad = path.find((part) => !COMPONENT.test(part))
+  if (bad !== undefined)
+    throw wrong(`"${bad}" is no part of a repository, which has lower-case letters, digits and . _ - between them`)
+  if (`${registry}/${repository}`.length > LONGEST_NAME) throw wrong(`it has more than ${LONGEST_NAME} characters`)
+  if (tag !== undefined && !TAG.test(tag)) throw wrong(`"${tag}" is no tag`)
+  if (digest !== undefined && !isDigest(digest)) throw wrong(`"${digest}" is no digest: sha256:, and 64 digits 0-9a-f`)
+  return {
+    ...{ registry, repository },
+    ...(tag === undefined ? (digest === undefined ? { tag: 'latest' } : {}) : { tag }),
+    ...(digest === undefined ? {} : { digest }),
+  }
+}
+
+const hubName = (host: string): string => (host === 'index.docker.io' ? 'docker.io' : host)
+
+const isHostAndPort = (text: string): boolean =>
+  HOST.test(text) && Number(/:(\d+)$/.exec(text)?.[1] ?? 1) <= 65_535 && URL.canParse(`https://${text}`)
+
+const malformed = (text: string, what: string): UserError =>
+  new UserError('image-reference', `${text === '' ? 'an empty text' : text} names no image: ${what}`, {
+    kind: 'usage',
+    remedy: 'write REGISTRY/REPOSITORY:TAG, REGISTRY/REPOSITORY@sha256:..., or oci:FOLDER',
+  })
+
+/** `quay.io/openshift/release@sha256:...`, or with the tag where there is no digest. */
+export const referenceText = ({ registry, repository, tag, digest }: ImageReference): string =>
+  `${registry}/${repository}${digest === undefined ? `:${tag ?? 'latest'}` : `@${digest}`}`
+
+/** As `image` of another tag or digest. */
+export const ofDigest = ({ registry, repository }: ImageReference, digest: string): ImageReference => ({
+  ...{ registry, repository, digest },
+})
+
+/**
+ * Reads where an image is: `oci:FOLDER[:TAG]`, or a name as {@link parseReference} takes it, with or without `docker://`.
+ *
+ * @throws UserError `image-reference` (usage)
+ */
+export function parsePlace(text: string): ImagePlace {
+  if (!text.startsWith(LAYOUT)) {
+    const name = text.startsWith(DOCKER) ? text.slice(DOCKER.length) : text
+    return { kind: 'registry', ...parseReference(name) }
+  }
+  const [, folder = '', digest, tag] = /^([^@]*?)(?:@([^/]*)|:([^/:]*))?$/.exec(text.slice(LAYOUT.length)) ?? []
+  if (folder === '') throw malformed(text, 'the folder is missing')
+  if (digest !== undefined && !isDigest(digest)) throw malformed(text, `"${digest}" is no digest`)
+  if (tag !== undefined && !TAG.test(tag)) throw malformed(text, `"${tag}" is no tag`)
+  return { kind: 'layout', folder, ...(tag === undefined ? {} : { tag }), ...(digest === undefined ? {} : { digest }) }
+}
+
+/**
+ * Whether a text names an image rather than a file, a URL or a stream: it begins with `oci:` or `docker://`, or with a host,
+ * and has a tag or a digest. Files are told apart by the form alone, never by what is there.
+ */
+export function isImagePlace(text: string): boolean {
+  if (text.startsWith(LAYOUT) || text.startsWith(DOCKER)) return true
+  return (
+    /^(?:[^/\s]*[.:][^/\s]*|localhost)\/[^\s#]*(?:@[a-z\d]+:[a-f\d]+|:\w[\w.-]*)$/.test(text) && !/^\.|:\/\//.test(text)
+  )
+}
