@@ -37,7 +37,7 @@ export type {
   SpecUser,
 } from './spec/config-types.js'
 export { ignitionSchema } from './spec/json-schema.js'
-export { isExperimental, NEWEST_STABLE, SPEC_VERSIONS, type SpecVersion } from './spec/versions.js'
+export { atLeast, isExperimental, NEWEST_STABLE, SPEC_VERSIONS, type SpecVersion } from './spec/versions.js'
 export { sshKeyFingerprint } from './ssh-key.js'
 export { type IgnitionSummary, MASKED_IGNITION, summarizeIgnition } from './summary.js'
 export { translateIgnition, type TranslateOptions } from './translate.js'

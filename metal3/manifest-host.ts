@@ -2,7 +2,7 @@ import type { JsonObject } from '../wire/index.js'
 import { bmcAccess } from './bmc-access.js'
 import type { Host, HostImage, HostRaid } from './host.js'
 import { isCoreosImage } from './manifest-rules.js'
-import { BadSecret, secretObject, secretValue } from './manifest-secrets.js'
+import { BadSecret, hasKey, secretObject, secretValue } from './manifest-secrets.js'
 import type {
   BareMetalHostManifest,
   DeviceHints,
@@ -24,6 +24,8 @@ export interface HostParts {
   firmwareUpdates?: Host['firmwareUpdates']
 }
 
+const NETWORK_KEYS = ['networkData', 'value']
+
 /** Valid network data that stands in for a missing Secret. */
 const NO_NETWORK = { links: [], networks: [], services: [] }
 
@@ -32,8 +34,12 @@ export function hostOf({ metadata, spec }: BareMetalHostManifest, parts: HostPar
   if (!spec.bmc) return null
   const text = (secret: string, label: string, keys: readonly string[] = [label]): string =>
     readSecret(secret, parts, (found) => secretValue(found, keys)) ?? secretLabel(secret, label)
-  const network = (secret: string): JsonObject =>
-    readSecret(secret, parts, (found) => secretObject(found, ['networkData', 'value'])) ?? NO_NETWORK
+  const network = (secret: string): JsonObject | undefined => {
+    const found = parts.secret(secret)
+    // Settings for the image customization controller alone are under another key.
+    if (found && !hasKey(found, NETWORK_KEYS)) return undefined
+    return readSecret(secret, parts, (each) => secretObject(each, NETWORK_KEYS)) ?? NO_NETWORK
+  }
   const { metaData } = spec
 
   const { credentialsName, address, disableCertificateVerification = false } = spec.bmc

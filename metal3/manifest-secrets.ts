@@ -33,6 +33,12 @@ export class BadSecret extends Error {
   }
 }
 
+/** Whether a Secret has one of some keys. */
+export const hasKey = (secret: SecretManifest, keys: readonly string[]): boolean => {
+  const values = secretValues(secret)
+  return keys.some((name) => Object.hasOwn(values, name))
+}
+
 /**
  * Value of the first of the keys that the Secret has.
  *

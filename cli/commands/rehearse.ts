@@ -87,7 +87,7 @@ async function scenarioNamed(name: string): Promise<Scenario> {
 const listLines = (): string =>
   [
     ...STORIES.map(({ name, title, document = null }) => ({ scenario: name, title, document })),
-    ...ALL_BEHAVIOURS.map(({ name, says }) => ({ behaviour: name, says })),
+    ...ALL_BEHAVIOURS.map(({ name, story, says }) => ({ behaviour: name, scenario: story, says })),
   ]
     .map((line) => `${JSON.stringify(line)}\n`)
     .join('')
@@ -105,8 +105,8 @@ function listText(columns = 80): string {
   return [
     'Scenarios:\n',
     shown(STORIES.map(({ name, title }) => ({ name, text: title }))),
-    '\nBehaviours for --without, and what would happen in life:\n',
-    shown(ALL_BEHAVIOURS.map(({ name, says }) => ({ name, text: says }))),
+    '\nBehaviours for --without, what would happen in life, and the scenario that shows it:\n',
+    shown(ALL_BEHAVIOURS.map(({ name, says, story }) => ({ name, text: `${says} (${story})` }))),
   ].join('')
 }
 

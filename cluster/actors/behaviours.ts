@@ -1,12 +1,15 @@
 import { UserError } from '../../runtime/index.js'
 
 /**
- * A thing that an actor does by itself, and that a rehearsal can take away; `says` is what would happen in life without
- * it. An actor declares its own beside itself, and `all-behaviours.ts` of this folder puts them together.
+ * A thing that an actor does by itself, and that a rehearsal can take away. An actor declares its own beside itself, and
+ * `all-behaviours.ts` of this folder puts them together.
  */
 export interface Behaviour {
   /** `ACTOR/WHAT-IT-DOES`, in the words of a log: `cvo/waits-for-operators`. */
   name: string
+  /** Name of a story that goes otherwise without it. */
+  story: string
+  /** Consequence of its lack in life; follows the name in `without NAME: ...`. */
   says: string
 }
 

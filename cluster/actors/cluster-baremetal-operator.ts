@@ -11,19 +11,23 @@ const NAME = 'cluster-baremetal-operator'
 
 export const IMAGE_SERVICE_FIRST: Behaviour = {
   name: 'cbo/updates-image-service-first',
-  says: 'Ironic restarts while the image service has the old ISO: the hosts that it reboots boot the old image again.',
+  story: 'ironic-after-images',
+  says: 'Ironic reboots hosts into an image that is replaced while they boot: they are of no use until their inspection has timed out',
 }
 export const RESTARTS_IRONIC: Behaviour = {
   name: 'cbo/restarts-ironic',
-  says: 'Ironic goes on in its old container, and hosts that are on in the deploy image stay in the old one.',
+  story: 'ironic-after-images',
+  says: 'Ironic goes on in its old container, and hosts that are on in the deploy image stay in the old one',
 }
 export const COPIES_THE_ISO: Behaviour = {
   name: 'cbo/copies-the-iso-of-the-release',
-  says: 'The image service starts again on the ISO of the first release: no newer deploy image ever reaches a host.',
+  story: 'deploy-image',
+  says: 'the image service starts again on the ISO of the first release: no newer deploy image ever reaches a host',
 }
 export const WAITS_FOR_ROLLOUT: Behaviour = {
   name: 'cbo/waits-for-its-pods',
-  says: 'The operator reports the new version while its pods still run the old one, and the upgrade goes on without them.',
+  story: 'ironic-after-images',
+  says: 'the operator reports the new version while its pods still run the old one, and the upgrade completes without them',
 }
 
 export const NAMESPACE = 'openshift-machine-api'

@@ -1,6 +1,7 @@
 import type { ScenarioStep } from './scenario.js'
 import { connectHosts, providerSpec, WORKERS } from './installation.js'
 import { NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
+import { askIronicToClean, correctPasswords, fillBoot, giveNetworks, setPaused } from './happenings.js'
 import { installBootstrap, reinstall } from './reinstallation.js'
 import { settled } from './waiting.js'
 
@@ -12,18 +13,32 @@ export interface Acted {
 /** The administrator's sentence for a step; undefined for a step that only waits or looks. */
 export function actText(step: ScenarioStep, cluster: RehearsedCluster): string | undefined {
   const versionOf = (key: string): string => cluster.release(key).version
-  if ('upgrade' in step) return `asks for ${versionOf(step.upgrade)}`
+  if ('upgrade' in step) {
+    const image = step.image === undefined ? '' : `, and names the image of ${versionOf(step.image)}`
+    return `asks for ${versionOf(step.upgrade)}${image}`
+  }
   if ('scale' in step) return `wants ${step.scale} worker${step.scale === 1 ? '' : 's'}`
   if ('power' in step)
     return `turns ${step.of}${step.index === undefined ? '' : ` (number ${step.index})`} ${step.power}`
   if ('connect' in step) {
     const since = step.supportedSince === undefined ? '' : `, known to ${versionOf(step.supportedSince)} and later`
-    return `connects ${step.connect} new host${step.connect === 1 ? '' : 's'}${since}`
+    const network = step.boots === undefined ? '' : ', which boot over the network'
+    const password = step.password === undefined ? '' : ', with a wrong password of their BMCs'
+    const missing = step.network === undefined ? '' : ', with network settings that are not written yet'
+    return `connects ${step.connect} new host${step.connect === 1 ? '' : 's'}${since}${network}${password}${missing}`
   }
   if ('reprovision' in step) return `installs the ${step.reprovision} again`
   if ('bootImage' in step) return `gives the machine sets the boot image of ${versionOf(step.bootImage)}`
   if ('bootstrap' in step) return `installs a bootstrap node of ${versionOf(step.bootstrap)}`
   if ('tamper' in step) return `changes ${step.path} on the disk of the ${step.tamper}`
+  if ('password' in step) return `corrects the password of the BMCs of the ${step.of}`
+  if ('network' in step) return `gives each of the ${step.of} network settings of its own`
+  if ('pause' in step) return `pauses the pool of the ${step.pause}`
+  if ('resume' in step) return `lets the pool of the ${step.resume} go on`
+  if ('askIronic' in step) return `asks Ironic to ${step.askIronic} the ${step.of}, past the cluster`
+  if ('failPulls' in step)
+    return `sees the registry fail: the next ${step.failPulls} pulls of the node image of ${versionOf(step.of)}`
+  if ('fill' in step) return `finds ${step.fill} of the ${step.of} full`
   return undefined
 }
 
@@ -32,8 +47,9 @@ export async function act(step: ScenarioStep, cluster: RehearsedCluster): Promis
   const { kube } = cluster
   if ('upgrade' in step) {
     cluster.measures.mark('upgrade')
-    const { version, made } = cluster.release(step.upgrade)
-    const desiredUpdate = { version, image: made.image, force: step.force ?? false }
+    const { version } = cluster.release(step.upgrade)
+    const { image } = cluster.release(step.image ?? step.upgrade).made
+    const desiredUpdate = { version, image, force: step.force ?? false }
     await kube.patch('ClusterVersion', { name: 'version' }, { spec: { desiredUpdate } })
     // The operator looks at it before anything else happens.
     await settled(cluster, 'upgrade', 1000)
@@ -61,8 +77,9 @@ export async function act(step: ScenarioStep, cluster: RehearsedCluster): Promis
     return missing === null ? {} : { failure: `after a day ${missing}` }
   }
   if ('connect' in step) {
-    const since = step.supportedSince === undefined ? undefined : cluster.release(step.supportedSince).coreos
-    await connectHosts(cluster, step.connect, since)
+    const { connect, supportedSince, ...how } = step
+    const since = supportedSince === undefined ? {} : { supportedSince: cluster.release(supportedSince).coreos }
+    await connectHosts(cluster, connect, { ...how, ...since })
     return {}
   }
   if ('bootImage' in step) {
@@ -77,7 +94,15 @@ export async function act(step: ScenarioStep, cluster: RehearsedCluster): Promis
       await machine.running.write(step.path, Buffer.from(step.text))
     return {}
   }
-  if ('reprovision' in step) await reinstall(step.reprovision, cluster)
-  else if ('bootstrap' in step) await installBootstrap(step.bootstrap, cluster)
+  if ('reprovision' in step) return reinstall(step.reprovision, cluster)
+  if ('bootstrap' in step) return installBootstrap(step.bootstrap, cluster)
+  if ('password' in step) await correctPasswords(step.of, cluster)
+  else if ('network' in step) await giveNetworks(step.of, cluster)
+  else if ('pause' in step) await setPaused(step.pause, true, cluster)
+  else if ('resume' in step) await setPaused(step.resume, false, cluster)
+  else if ('askIronic' in step) await askIronicToClean(step.of, cluster)
+  else if ('failPulls' in step)
+    cluster.site.stage.registry.fail(cluster.release(step.of).nodeImage, 'timeout', step.failPulls)
+  else if ('fill' in step) await fillBoot(step.of, cluster)
   return {}
 }

@@ -1,5 +1,6 @@
 import { conditionOf } from '../kube/conditions.js'
 import type { BareMetalHost } from '../kube/kinds/metal3.js'
+import { nodeInIronic } from './happenings.js'
 import type { Expectation, Group } from './scenario.js'
 import type { RehearsedCluster, RehearsedHost } from './rehearsed-cluster.js'
 
@@ -51,17 +52,23 @@ export async function check(expectation: Expectation, cluster: RehearsedCluster)
     const { version, agentImage } = cluster.release(expectation.agent)
     return everyHost(cluster, expectation, `runs the agent of ${version}`, ({ machine }) => {
       const image = machine.lastBoot()?.live?.agent?.image
-      return image === agentImage ? undefined : `runs ${image ?? 'no agent'}`
+      if (image === agentImage) return undefined
+      const other = image === undefined ? undefined : cluster.releaseOfAgent(image)
+      return image === undefined ? 'runs no agent' : `runs ${other ? `that of ${other.version}` : image}`
     })
   }
   if ('reboots' in expectation) {
     const { reboots, since } = expectation
     const into = expectation.of === 'spares' ? 'ramdisk' : 'disk'
-    const times = `${reboots} time${reboots === 1 ? '' : 's'}`
-    return everyHost(cluster, expectation, `was rebooted ${times} since its ${since}`, ({ machine }) => {
-      const found = cluster.measures.rebootsSince(machine.spec.id, since, into)
-      return found === reboots ? undefined : `was rebooted ${found} times`
-    })
+    return everyHost(
+      cluster,
+      expectation,
+      `was rebooted ${times(reboots)} since ${since === 'upgrade' ? 'the' : 'its'} ${since}`,
+      ({ machine }) => {
+        const found = cluster.measures.rebootsSince(machine.spec.id, since, into)
+        return found === reboots ? undefined : `was rebooted ${times(found)}`
+      },
+    )
   }
   if ('degraded' in expectation)
     return everyHost(cluster, { of: expectation.degraded }, `is degraded${because(expectation)}`, async ({ name }) => {
@@ -70,13 +77,68 @@ export async function check(expectation: Expectation, cluster: RehearsedCluster)
       if (state === 'Degraded' && reason.includes(expectation.because ?? '')) return undefined
       return `is ${state}${reason === '' ? '' : `: ${reason}`}`
     })
-  return clusterCheck(expectation, cluster)
+  if ('error' in expectation) {
+    const { error: wanted } = expectation
+    const expected = wanted === 'none' ? 'shows no error' : `shows an error (${wanted})`
+    return everyHost(cluster, expectation, expected, ({ object }) => {
+      const shown = object.status?.errorMessage ?? ''
+      if (wanted === 'none' ? shown === '' : shown.includes(wanted)) return undefined
+      return shown === '' ? 'shows no error' : `shows ${object.status?.errorType ?? 'an error'}: ${shown}`
+    })
+  }
+  if ('ironic' in expectation)
+    return everyHost(cluster, expectation, `is ${expectation.ironic} in Ironic`, async ({ object }) => {
+      const node = await nodeInIronic(cluster, object.status?.provisioning.ID ?? '')
+      const state = node?.provision_state
+      return state === expectation.ironic ? undefined : `is ${state ?? 'unknown to it'}`
+    })
+  if ('network' in expectation)
+    return everyHost(cluster, expectation, 'has a deploy image with its own network settings', ({ name, machine }) => {
+      const files = machine.boot()?.live?.files ?? []
+      const written = files.find(({ path }) => path.endsWith('.nmconnection'))
+      const settings = Buffer.from(written?.base64 ?? '', 'base64').toString()
+      const address = /^address\d*=([^/\n]+)/m.exec(settings)?.[1]
+      const own = cluster.addresses.get(name)
+      if (own !== undefined && address === own) return undefined
+      return address === undefined ? 'runs one without any' : `runs one with ${address} in place of ${own}`
+    })
+  return (await measuredCheck(expectation, cluster)) ?? clusterCheck(expectation, cluster)
 }
 
-async function clusterCheck(
-  expectation: Exclude<Expectation, { of: Group } | { degraded: Group }> | Extract<Expectation, { pulled: string }>,
-  cluster: RehearsedCluster,
-): Promise<Checked> {
+/** Expectations of what has been measured; undefined for another one. */
+async function measuredCheck(expectation: Expectation, cluster: RehearsedCluster): Promise<Checked | undefined> {
+  const { measures } = cluster
+  if ('away' in expectation) {
+    const { away, of } = expectation
+    const found = measures.mostAwaySince(
+      (await cluster.group(of)).map(({ machine }) => machine.spec.id),
+      'upgrade',
+    )
+    const expects = `at most ${away} of the ${of} ${away === 1 ? 'is' : 'are'} away at once`
+    return found <= away ? { expects } : { expects, found: `${found} were` }
+  }
+  if ('workloads' in expectation) {
+    const expects = 'no node goes down under its workloads'
+    const [node] = measures.cutOff
+    return node === undefined ? { expects } : { expects, found: `${node} did` }
+  }
+  if ('refusedLogins' in expectation) {
+    const { refusedLogins: most, of } = expectation
+    return everyHost(cluster, { of }, `has a BMC that refused at most ${most} logins`, ({ object }) => {
+      const found = measures.refusedLogins(object.status?.provisioning.ID ?? '')
+      return found <= most ? undefined : `has one that refused ${found} logins`
+    })
+  }
+  if ('networkBoots' in expectation) {
+    const { networkBoots: most } = expectation
+    const found = measures.mostNetworkBoots
+    const expects = `at most ${most} hosts boot over the network at once`
+    return found <= most ? { expects } : { expects, found: `${found} did` }
+  }
+  return undefined
+}
+
+async function clusterCheck(expectation: Expectation, cluster: RehearsedCluster): Promise<Checked> {
   if ('upgrade' in expectation) {
     const { status } = await cluster.kube.get('ClusterVersion', { name: 'version' })
     const [entry] = status?.history ?? []
@@ -116,8 +178,8 @@ async function clusterCheck(
   }
   if ('pulled' in expectation) {
     const found = cluster.pulls(expectation.pulled, expectation.of)
-    const expects = `the ${expectation.pulled} of ${cluster.release(expectation.of).version} is fetched ${expectation.times} times`
-    return found === expectation.times ? { expects } : { expects, found: `it was fetched ${found} times` }
+    const expects = `the ${expectation.pulled} of ${cluster.release(expectation.of).version} is fetched ${times(expectation.times)}`
+    return found === expectation.times ? { expects } : { expects, found: `it was fetched ${times(found)}` }
   }
   if ('reached' in expectation) {
     const expects = 'nothing is fetched from outside of the site'
@@ -154,6 +216,7 @@ async function clusterCheck(
 const MCD = 'machineconfiguration.openshift.io'
 const METHODS = { coreos: 'install_coreos', qcow2: 'its QCOW2 image' } as const
 
+const times = (number: number): string => (number === 1 ? 'once' : `${number} times`)
 const because = ({ because: text }: { because?: string }): string => (text === undefined ? '' : ` (${text})`)
 const errorOf = ({ status }: BareMetalHost): string => (status?.errorMessage ? `: ${status.errorMessage}` : '')
 

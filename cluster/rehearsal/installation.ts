@@ -3,6 +3,7 @@ import { apiVersionOf } from '../kube/kinds.js'
 import type { BareMetalProviderSpec } from '../kube/kinds/machine.js'
 import { NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { PreparedRelease } from './prepared-releases.js'
+import type { NewHosts } from './scenario.js'
 import { settled } from './waiting.js'
 
 export const WORKERS = 'workers'
@@ -61,31 +62,47 @@ export function providerSpec({ bootImage, sha256, method }: PreparedRelease, rol
   }
 }
 
+/** How computers are connected: as in a step, with the version of the first deploy image that knows them. */
+type Connected = Omit<NewHosts, 'connect'>
+
 /** Connects computers, and registers them as hosts. */
-export async function connectHosts(cluster: RehearsedCluster, count: number, supportedSince?: string): Promise<void> {
+export async function connectHosts(
+  cluster: RehearsedCluster,
+  count: number,
+  { supportedSince, password, boots, network }: Connected = {},
+): Promise<void> {
   const { kube, site } = cluster
   const { stage } = site
-  if (!(await kube.find('Secret', { name: BMC_SECRET, namespace: NAMESPACE })))
-    await kube.create({
-      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: BMC_SECRET, namespace: NAMESPACE } },
-      stringData: { username: 'admin', password: 'password' },
-    })
   for (let added = 0; added < count; added++) {
     const number = stage.machines.list().length + 1
     const name = `host-${number}`
-    const spec = { ...stage.spec(number), id: name, ...(supportedSince === undefined ? {} : { supportedSince }) }
-    await cluster.clock.until(stage.machines.create(spec))
-    const { address, systemId } = spec.bmc!
+    const known = stage.spec(number)
+    const bmc = { ...known.bmc!, ...(password === undefined ? {} : { password: BMC_PASSWORD }) }
+    const since = supportedSince === undefined ? {} : { supportedSince }
+    await cluster.clock.until(stage.machines.create({ ...known, id: name, bmc, ...since }))
+    const credentialsName = password === undefined ? BMC_SECRET : `${BMC_SECRET}-of-${name}`
+    await bmcSecret(cluster, credentialsName, password)
+    const driver = boots === 'network' ? 'redfish' : 'redfish-virtualmedia'
     await kube.create({
       ...{ apiVersion: apiVersionOf('BareMetalHost'), kind: 'BareMetalHost', metadata: { name, namespace: NAMESPACE } },
       spec: {
         online: true,
-        bmc: {
-          address: `redfish-virtualmedia+http://${address}/redfish/v1/Systems/${systemId}`,
-          credentialsName: BMC_SECRET,
-        },
-        bootMACAddress: spec.nics[0]!.mac,
+        bmc: { address: `${driver}+http://${bmc.address}/redfish/v1/Systems/${bmc.systemId}`, credentialsName },
+        bootMACAddress: known.nics[0]!.mac,
+        ...(network === undefined ? {} : { preprovisioningNetworkDataName: networkSecretOf(name) }),
       },
     })
   }
 }
+
+export const BMC_PASSWORD = 'password'
+
+async function bmcSecret({ kube }: RehearsedCluster, name: string, password = BMC_PASSWORD): Promise<void> {
+  const at = { name, namespace: NAMESPACE }
+  if (await kube.find('Secret', at)) return
+  const stringData = { username: 'admin', password }
+  await kube.create({ ...{ apiVersion: 'v1', kind: 'Secret', metadata: at, type: 'Opaque' }, stringData })
+}
+
+/** Name of the Secret with a host's network settings. */
+export const networkSecretOf = (host: string): string => `${host}-network`

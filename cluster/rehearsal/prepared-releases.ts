@@ -84,6 +84,7 @@ export async function prepareRelease(
   if (wanted.damaged === 'node-image') site.stage.registry.fail(nodeImage, 'wrong-digest')
   if (isMirrored)
     for (const pullspec of [made.image, nodeImage, ...Object.values(made.components)]) site.registry.mirror(pullspec)
+  if (wanted.damaged === 'image-service') site.registry.lose(made.components['imageCustomizationController'] ?? '')
   return { version, coreos, installs, bootImage, sha256: sha256(file.bytes), method, agentImage, nodeImage, made }
 
   async function madeDisk(): Promise<{ name: string; bytes: Buffer }> {

@@ -56,12 +56,28 @@ describe('a scenario file', () => {
       [', coreos: 415.92.202402201450-0', ''],
       'names neither coreos, a version, nor an iso',
     ],
+    ['a wait for nothing', ['- wait: upgrade', '- wait: time'], 'steps.1 lacks within'],
+    [
+      'a detail with one value only',
+      ['- wait: upgrade', '- connect: 1\n    password: right'],
+      'steps.1.password can only be wrong',
+    ],
+    [
+      'a release whose image is named',
+      ['- upgrade: next', '- { upgrade: next, image: later }'],
+      'there is no release later among: now, next',
+    ],
     ['no title', ['title: Mine\n', ''], 'lacks title'],
     ['no YAML', ['steps:', 'steps: ['], 'this is no YAML'],
   ] as [string, [string, string], string][])('%s is refused with its place', (_, [from, to], message) => {
     const text = refusal(GOOD.replace(from, to))
     expect(text).toMatch(/^mine\.yaml:\d+:\d+: /)
     expect(text).toContain(message)
+  })
+
+  test('a key that is a step too can stand before the step that it belongs to', () => {
+    const text = GOOD.replace('- wait: upgrade', '- { network: missing, password: wrong, connect: 1 }')
+    expect(readScenario('mine.yaml', text).steps[1]).toEqual({ network: 'missing', password: 'wrong', connect: 1 })
   })
 
   test('nesting thousands deep is refused', () => {

@@ -71,17 +71,22 @@ function keyedProblem(
   thing: string,
   against: (schema: object, part: unknown, at: (string | number)[]) => Problem | undefined,
 ): Problem | undefined {
-  const key = Object.keys(value).find((each) => Object.hasOwn(schemas, each))
+  const keys = Object.keys(value).filter((each) => Object.hasOwn(schemas, each))
+  // Some keys are a kind by themselves, and a detail of another.
+  const key = keys.find((each) => keys.every((other) => detailsOf(schemas[each]!).includes(other))) ?? keys[0]
   if (key !== undefined) return against(schemas[key]!, value, path)
   const names = Object.keys(schemas).join(', ')
   return { path: [...path, Object.keys(value)[0]!], message: `${thing} is one of: ${names}` }
 }
 
+const detailsOf = (schema: object): string[] => Object.keys((schema as { properties: object }).properties)
+
 /** The releases that a step names, with where it does. */
 function releasesIn(step: Scenario['steps'][number]): [(string | number)[], string][] {
   const named = (path: (string | number)[], name: string | undefined): [(string | number)[], string][] =>
     name === undefined ? [] : [[path, name]]
-  if ('upgrade' in step) return named(['upgrade'], step.upgrade)
+  if ('upgrade' in step) return [...named(['upgrade'], step.upgrade), ...named(['image'], step.image)]
+  if ('failPulls' in step) return named(['of'], step.of)
   if ('connect' in step) return named(['supportedSince'], step.supportedSince)
   if ('bootImage' in step) return named(['bootImage'], step.bootImage)
   if ('bootstrap' in step) return named(['bootstrap'], step.bootstrap)
@@ -121,6 +126,8 @@ function problemOf(errors: readonly ErrorObject[], at: (string | number)[]): Pro
       }
     case 'required':
       return { path, message: `${where}lacks ${String(params['missingProperty'])}` }
+    case 'const':
+      return { path, message: `${where}can only be ${String(params['allowedValue'])}` }
     case 'enum':
       return { path, message: `${where}is one of: ${(params['allowedValues'] as unknown[]).join(', ')}` }
     default:

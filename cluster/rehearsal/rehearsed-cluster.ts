@@ -53,6 +53,8 @@ export interface RehearsalOptions {
 export class RehearsedCluster implements AsyncDisposable {
   readonly notices: Notice[] = []
   readonly measures: Measures
+  /** Addresses in the network settings of hosts, by their names. */
+  readonly addresses = new Map<string, string>()
   readonly #measured = new Map<string, { time: number; bytes: number }>()
 
   private constructor(
@@ -64,7 +66,7 @@ export class RehearsedCluster implements AsyncDisposable {
     private readonly releases: ReadonlyMap<string, PreparedRelease>,
     private readonly scope: Scope,
   ) {
-    this.measures = new Measures(site.stage)
+    this.measures = new Measures(site.stage, { kube, clock })
     this.scope.use(this.measures)
   }
 
@@ -109,6 +111,11 @@ export class RehearsedCluster implements AsyncDisposable {
     }
   }
 
+  /** Keeps something for as long as the story is played. */
+  keep(resource: Disposable): void {
+    this.scope.use(resource)
+  }
+
   release(key: string): PreparedRelease {
     return this.releases.get(key)!
   }
@@ -116,6 +123,10 @@ export class RehearsedCluster implements AsyncDisposable {
   /** The release of which a URL is the boot image. */
   releaseOfBootImage(url: string | undefined): PreparedRelease | undefined {
     return [...this.releases.values()].find(({ bootImage }) => bootImage === url)
+  }
+
+  releaseOfAgent(image: string): PreparedRelease | undefined {
+    return [...this.releases.values()].find(({ agentImage }) => agentImage === image)
   }
 
   releaseOfVersion(wanted: string): PreparedRelease {

@@ -1,11 +1,12 @@
 import { hours, seconds } from '../../runtime/index.js'
 import { apiVersionOf } from '../kube/kinds.js'
 import { connectHosts, providerSpec, ROLE_LABEL } from './installation.js'
+import type { Acted } from './acts.js'
 import { NAMESPACE, type RehearsedCluster, type RehearsedHost } from './rehearsed-cluster.js'
 import type { Group } from './scenario.js'
 
 /** Installs nodes again: their Machines are deleted, and made anew by the machine set, or by the administrator. */
-export async function reinstall(group: Group, cluster: RehearsedCluster): Promise<void> {
+export async function reinstall(group: Group, cluster: RehearsedCluster): Promise<Acted> {
   const { kube } = cluster
   const hosts = await cluster.group(group)
   const names = new Set(hosts.map(({ object }) => object.spec.consumerRef?.name))
@@ -15,7 +16,8 @@ export async function reinstall(group: Group, cluster: RehearsedCluster): Promis
   for (const { metadata } of machines) {
     const at = { name: metadata.name, namespace: NAMESPACE }
     await kube.delete('Machine', at)
-    await until(cluster, async () => !(await kube.find('Machine', at)))
+    if (!(await until(cluster, async () => !(await kube.find('Machine', at)))))
+      return { failure: `after a day the machine ${at.name} is still there` }
     if (metadata.ownerReferences?.some(({ kind }) => kind === 'MachineSet')) continue
     const { name, labels = {} } = metadata
     await kube.create({
@@ -23,12 +25,13 @@ export async function reinstall(group: Group, cluster: RehearsedCluster): Promis
       spec: { providerSpec: { value: providerSpec(release, labels[ROLE_LABEL] ?? 'worker') } },
     })
   }
+  return {}
 }
 
 const SECRET = 'bootstrap-user-data'
 
 /** Installs a bootstrap node, whose config the installer writes: it names the node image in a file of its own. */
-export async function installBootstrap(key: string, cluster: RehearsedCluster): Promise<void> {
+export async function installBootstrap(key: string, cluster: RehearsedCluster): Promise<Acted> {
   const { kube } = cluster
   const release = cluster.release(key)
   const file = { path: '/etc/pivot/image-pullspec', mode: 0o644 }
@@ -47,18 +50,23 @@ export async function installBootstrap(key: string, cluster: RehearsedCluster): 
   })
   const isReady = ({ machine }: RehearsedHost): boolean =>
     machine.boot()?.outcome === 'disk' && (machine.os()?.pivot ?? { state: 'none' }).state === 'done'
-  await until(cluster, async () => {
+  const isThere = await until(cluster, async () => {
     const hosts = await cluster.group('bootstrap')
     return hosts.length > 0 && hosts.every(isReady)
   })
+  return isThere ? {} : { failure: 'after a day there is no bootstrap node' }
 }
 
 /** Waits in lab time, at most a day. */
-async function until({ clock }: RehearsedCluster, holds: () => Promise<boolean>): Promise<void> {
+function until({ clock }: RehearsedCluster, holds: () => Promise<boolean>): Promise<boolean> {
   const end = clock.now() + hours(24)
-  await clock.until(
+  return clock.until(
     (async () => {
-      while (clock.now() < end && !(await holds())) await clock.sleep(seconds(5))
+      while (!(await holds())) {
+        if (clock.now() >= end) return false
+        await clock.sleep(seconds(5))
+      }
+      return true
     })(),
   )
 }

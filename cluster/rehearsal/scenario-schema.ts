@@ -4,6 +4,8 @@ const VERSION = { type: 'string', pattern: '^[0-9][0-9A-Za-z.+-]*$' } as const
 const COUNT = { type: 'integer', minimum: 0, maximum: 50 } as const
 const INDEX = { type: 'integer', minimum: 0 } as const
 const TIME = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?[smhd]$' } as const
+const WAITED_FOR = { enum: ['time', 'upgrade', 'spares', 'installations', 'nodes', 'pools', 'reboots'] } as const
+const POOL = { enum: ['workers', 'control plane'] } as const
 const GROUP = { enum: ['spares', 'workers', 'control plane', 'nodes', 'bootstrap'] } as const
 
 const object = (properties: Record<string, object>, required: readonly string[] = []) => ({
@@ -31,14 +33,31 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
   skew: keyed('skew', { type: 'array', items: TEXT }),
   degraded: keyed('degraded', GROUP, { because: TEXT }),
   agent: keyed('agent', TEXT, { of: GROUP }, ['of']),
+  error: keyed('error', TEXT, some, ['of']),
+  ironic: keyed('ironic', TEXT, some, ['of']),
+  network: keyed('network', { const: 'own' }, some, ['of']),
+  away: keyed('away', COUNT, { of: GROUP }, ['of']),
+  workloads: keyed('workloads', { const: 'moved' }),
+  refusedLogins: keyed('refusedLogins', COUNT, { of: GROUP }, ['of']),
+  networkBoots: keyed('networkBoots', COUNT),
 }
 
 const STEPS: Readonly<Record<string, object>> = {
-  upgrade: keyed('upgrade', TEXT, { force: { type: 'boolean' } }),
-  wait: keyed('wait', { enum: ['upgrade', 'spares', 'installations', 'nodes', 'pools', 'reboots'] }, { within: TIME }),
+  upgrade: keyed('upgrade', TEXT, { force: { type: 'boolean' }, image: TEXT }),
+  wait: {
+    ...keyed('wait', WAITED_FOR, { within: TIME }),
+    ...{ if: { properties: { wait: { const: 'time' } } }, then: { required: ['within'] } },
+  },
   scale: keyed('scale', COUNT, { as: TEXT }),
   power: keyed('power', { enum: ['on', 'off'] }, some, ['of']),
-  connect: keyed('connect', COUNT, { supportedSince: TEXT }),
+  connect: keyed('connect', COUNT, {
+    ...{
+      supportedSince: TEXT,
+      password: { const: 'wrong' },
+      boots: { const: 'network' },
+      network: { const: 'missing' },
+    },
+  }),
   reprovision: keyed('reprovision', GROUP),
   bootImage: keyed('bootImage', TEXT),
   bootstrap: keyed('bootstrap', TEXT),
@@ -46,6 +65,13 @@ const STEPS: Readonly<Record<string, object>> = {
     'path',
     'text',
   ]),
+  password: keyed('password', { const: 'right' }, { of: GROUP }, ['of']),
+  network: keyed('network', { const: 'own' }, { of: GROUP }, ['of']),
+  pause: keyed('pause', POOL),
+  resume: keyed('resume', POOL),
+  askIronic: keyed('askIronic', { enum: ['clean'] }, { of: GROUP }, ['of']),
+  failPulls: keyed('failPulls', COUNT, { of: TEXT }, ['of']),
+  fill: keyed('fill', { const: '/boot' }, { of: GROUP }, ['of']),
   expect: keyed('expect', { type: 'object', minProperties: 1 }),
 }
 
@@ -55,7 +81,7 @@ const RELEASE = object(
     family: { enum: ['rhcos', 'fcos'] },
     installs: { enum: ['coreos', 'qcow2'] },
     deployImage: { enum: ['coreos', 'old-ramdisk'] },
-    damaged: { enum: ['node-image'] },
+    damaged: { enum: ['node-image', 'image-service'] },
     ...{ iso: TEXT, metal: TEXT },
   },
   ['version'],

@@ -29,8 +29,8 @@ export interface ScenarioRelease {
   agent?: string
   /** Stream metadata of the installer, where it names another version than {@link base} or {@link coreos}. */
   installerStream?: string
-  /** An image of the payload that does not match its digest. */
-  damaged?: 'node-image'
+  /** An image of the payload that cannot be had: one does not match its digest, the other is missing in the registry. */
+  damaged?: 'node-image' | 'image-service'
   /** Path of a live ISO in place of a made one. */
   iso?: string
   /** Path of a metal image in place of a made one: `.raw`, `.raw.gz` or `.raw.xz`. */
@@ -55,16 +55,18 @@ export interface ScenarioCluster {
 export type Group = 'spares' | 'workers' | 'control plane' | 'nodes' | 'bootstrap'
 
 export type ScenarioStep =
-  /** The administrator asks for a release; with `force` past warnings, as of a return to an older minor release. */
-  | { upgrade: string; force?: boolean }
+  /**
+   * The administrator asks for a release; with `force` past warnings, as of a return to an older minor release. `image` is
+   * the release whose image is named in place of its own, by mistake.
+   */
+  | { upgrade: string; force?: boolean; image?: string }
   /** Waits in lab time. */
   | { wait: WaitedFor; within?: string }
   /** The administrator changes the number of workers; `as` measures from the request to running nodes. */
   | { scale: number; as?: string }
   /** Powers spare hosts on or off. */
   | { power: 'on' | 'off'; of: Group; index?: number }
-  /** Connects new computers; `supportedSince` names the first release whose drivers know them. */
-  | { connect: number; supportedSince?: string }
+  | NewHosts
   /** Installs nodes again, in place. */
   | { reprovision: Group }
   /** The administrator gives the machine sets the boot image of a release. */
@@ -73,10 +75,38 @@ export type ScenarioStep =
   | { bootstrap: string }
   /** Changes a file on the disk of a node, past the cluster. */
   | { tamper: Group; path: string; text: string }
+  /** The administrator gives hosts the right password of their BMCs. */
+  | { password: 'right'; of: Group }
+  /** The administrator gives each host network settings of its own, or others. */
+  | { network: 'own'; of: Group }
+  /** The administrator keeps the nodes of a pool from updates, or no longer does. */
+  | { pause: Pool }
+  | { resume: Pool }
+  /** An administrator asks Ironic itself for something, past the cluster. */
+  | { askIronic: 'clean'; of: Group }
+  /** The next pulls of a release's node image fail. */
+  | { failPulls: number; of: string }
+  /** Fills the boot partition of nodes: no further boot entry fits. */
+  | { fill: '/boot'; of: Group }
   | { expect: Expectation }
 
-/** `installations` are hosts of machines, whether they have become nodes or not. */
-export type WaitedFor = 'upgrade' | 'spares' | 'installations' | 'nodes' | 'pools' | 'reboots'
+/** Connects new computers, and registers them as hosts. */
+export interface NewHosts {
+  connect: number
+  /** The first release whose drivers know them. */
+  supportedSince?: string
+  /** They are registered with a password that their BMCs refuse. */
+  password?: 'wrong'
+  /** Their BMCs have no virtual media. */
+  boots?: 'network'
+  /** They name network settings that are not written yet. */
+  network?: 'missing'
+}
+
+export type Pool = 'workers' | 'control plane'
+
+/** `installations` are hosts of machines, whether they have become nodes or not; `time` only passes. */
+export type WaitedFor = 'time' | 'upgrade' | 'spares' | 'installations' | 'nodes' | 'pools' | 'reboots'
 
 export type Expectation =
   /** The deploy image that hosts which are not provisioned run now, or boot next. */
@@ -97,3 +127,17 @@ export type Expectation =
   | { skew: readonly string[] }
   | { degraded: Group; because?: string }
   | { agent: string; of: Group }
+  /** The error that hosts show. */
+  | { error: string; of: Group; index?: number }
+  /** The state of nodes by Ironic's account: `active`. */
+  | { ironic: string; of: Group; index?: number }
+  /** Deploy images that hosts run have the network settings of their hosts. */
+  | { network: 'own'; of: Group; index?: number }
+  /** The most nodes that were away at once since the last upgrade was asked for. */
+  | { away: number; of: Group }
+  /** No node has gone down under its workloads. */
+  | { workloads: 'moved' }
+  /** The most logins that a BMC has refused. */
+  | { refusedLogins: number; of: Group }
+  /** The most hosts that booted over the network at once. */
+  | { networkBoots: number }

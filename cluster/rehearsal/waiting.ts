@@ -34,6 +34,7 @@ export async function settled(cluster: RehearsedCluster, what: WaitedFor, within
 
 /** Sentences for the things that are still missing; null for nothing. */
 const MISSING: Readonly<Record<WaitedFor, (cluster: RehearsedCluster) => Promise<string | null>>> = {
+  time: () => Promise.resolve('the time is not over'),
   upgrade: async ({ kube }) => {
     const found = await kube.find('ClusterVersion', { name: 'version' })
     const { status, metadata, spec } = found ?? {}

@@ -30,6 +30,11 @@ export class SiteRegistry implements ContainerPuller {
     this.#images.set(pullspec, image)
   }
 
+  /** Deletes an image everywhere. */
+  lose(pullspec: string): void {
+    for (const place of [...this.#mirrorsOf(pullspec), pullspec]) this.#images.delete(place)
+  }
+
   /** Copies an image to all mirrors of its repository, as `oc adm release mirror` does. */
   mirror(pullspec: string): void {
     const image = this.#images.get(pullspec) ?? {}

@@ -52,7 +52,7 @@ export async function firstBoot(
   const deployment = baseDeployment(bootable.title, kernelArguments)
   deployFiles(tree, null, deployment)
   const outcome = await runIgnition({
-    ...{ machine: spec.id, bootId, tree, clock, probe, signal },
+    ...{ machine: spec.id, bootId, tree, clock, probe, signal, version: deployment.version },
     source: sourceOf(bootable),
     devices: () => Devices.read(spec, disks, device.name),
     editKernelArguments: (edit) => withBootVolume(device, bootOffset, clock, (volume) => setArguments(volume, edit)),

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto'
 import { maskedUrl } from '../../bytes/index.js'
 import { errorChain, minutes, UserError } from '../../runtime/index.js'
 import {
+  atLeast,
   findingLine,
   discreet,
   mergeIgnition,
+  NEWEST_STABLE,
   readIgnition,
   renderIgnition,
   SPEC_VERSIONS,
@@ -96,7 +98,9 @@ export async function acquireConfig(
     readIgnition(bytes)
     seen.push({ kind: 'user', source: source!.from, referenced: false })
     const found = await render(bytes, resources, log, seen, offline)
-    return found === 'offline' ? needsNetwork() : found
+    if (found === 'offline') return needsNetwork()
+    refuseNewer(found.version, resources.newest)
+    return found
   } catch (error) {
     if (!(error instanceof UserError) && !(error instanceof IgnitionFailure)) throw error
     const why = error instanceof UserError ? refusalOf(error) : error.message
@@ -104,6 +108,15 @@ export async function acquireConfig(
     log.line('crit', `failed to acquire config: ${why}`)
     throw new IgnitionFailure(why, error instanceof IgnitionFailure ? error.explanation : errorChain(error).join(': '))
   }
+}
+
+/** An older Ignition than the simulated one reads no config of a later spec. */
+function refuseNewer(version: SpecVersion | null, newest: SpecVersion): void {
+  if (version === null || newest === NEWEST_STABLE || atLeast(newest, version)) return
+  throw new IgnitionFailure(
+    'unsupported config version',
+    `the config is of version ${version}, and the Ignition of this system reads at most ${newest}`,
+  )
 }
 
 async function render(

@@ -10,6 +10,7 @@ import {
   NEWEST_STABLE,
   type SpecConfig,
   type SpecResource,
+  type SpecVersion,
 } from '../../ignition/index.js'
 import {
   DEFAULT_HTTP,
@@ -35,6 +36,8 @@ export interface ResourcesParts {
   probe: Probe
   signal: AbortSignal
   log: IgnitionLog
+  /** The newest version of the spec that this Ignition reads. Default: that of the simulated one. */
+  newest?: SpecVersion
   /** Limits of the HTTP client. */
   limits?: HttpSettings['limits']
 }
@@ -54,9 +57,11 @@ export class Resources {
   readonly #parts: ResourcesParts
   readonly #authorities = new Map<string, string>()
   #settings: HttpSettings = DEFAULT_HTTP
+  readonly newest: SpecVersion
 
   constructor(parts: ResourcesParts) {
     this.#parts = parts
+    this.newest = parts.newest ?? NEWEST_STABLE
     if (parts.limits) this.#settings = { ...DEFAULT_HTTP, limits: parts.limits }
   }
 
@@ -103,7 +108,7 @@ export class Resources {
     if (scheme !== 'http' && scheme !== 'https') throw new IgnitionFailure('unsupported source scheme')
     const headers: Record<string, string> = {
       'user-agent': 'Ignition/2.26.0',
-      accept: `${IGNITION_TYPE};version=${NEWEST_STABLE}, */*;q=0.1`,
+      accept: `${IGNITION_TYPE};version=${this.newest}, */*;q=0.1`,
       'accept-encoding': 'identity',
     }
     for (const { name = '', value } of httpHeaders) if (value) headers[name.toLowerCase()] = value

@@ -16,6 +16,7 @@ import type { PlannedDiskChange } from './disk-plan.js'
 import { planDisks } from './disks-stage.js'
 import { createFilesystemEntries, createOwnFile, type EntriesWork } from './entries.js'
 import { goQuoted, IgnitionFailure, IgnitionLog, type Priority } from './ignition-log.js'
+import { newestSpecOf } from './newest-spec.js'
 import { Resources } from './resources.js'
 import { createUnits } from './units.js'
 import { createAccounts, failing } from './users.js'
@@ -33,6 +34,8 @@ export interface IgnitionHost {
   machine: string
   bootId: string
   tree: RootTree
+  /** Version of the system whose Ignition this is. */
+  version: string
   source: ConfigSource
   clock: Clock
   probe: Probe
@@ -92,7 +95,8 @@ async function runStage(
   seen: FetchedConfigs,
 ): Promise<void> {
   const { machine, clock, probe, signal } = host
-  const resources = new Resources({ machine, clock, probe, signal, log })
+  const newest = newestSpecOf(host.version)
+  const resources = new Resources({ machine, clock, probe, signal, log, newest })
   const base = readBaseConfig(log, seen)
   if (stage === 'fetch-offline' || stage === 'fetch') {
     const acquired = await acquireConfig(host.source, resources, log, seen, stage === 'fetch-offline')

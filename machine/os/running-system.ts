@@ -1,4 +1,4 @@
-import { Mutex } from '../../runtime/index.js'
+import { errorChain, Mutex } from '../../runtime/index.js'
 import type { BootingMachine } from '../machine-parts.js'
 import type { Bootable } from '../boot/bootable.js'
 import { withBootVolume } from '../disk/boot-volume.js'
@@ -65,22 +65,32 @@ export class RunningSystem {
 
   reboot(): Promise<void> {
     return this.#work.run(async () => {
-      const { record, parts, request } = this.#booting
+      const { record, request } = this.#booting
       const { signal } = this.#controller
       const staged = record.system.os?.staged
       if (staged) {
         // ostree-finalize-staged.service writes the boot entry at shutdown: a loss of power before loses the deployment.
         const bootable = await this.#find(signal)
-        if (bootable) {
-          await withBootVolume(bootable.device, bootable.bootOffset, parts.clock, (volume) =>
-            addEntry(volume, titleOf(staged)),
-          )
-          await bootable.device.flush()
-        }
+        if (bootable) await this.#finalize(bootable, titleOf(staged))
       }
       signal.throwIfAborted()
       request('reboot')
     })
+  }
+
+  /** A system whose entry cannot be written, as of a /boot that is full, goes down all the same, and comes up as it was. */
+  async #finalize({ device, bootOffset }: Bootable, title: string): Promise<void> {
+    const { machine, parts } = this.#booting
+    const { clock, probe } = parts
+    try {
+      await probe.around({ kind: 'boot-entry', machine: machine.spec.id, title }, () =>
+        withBootVolume(device, bootOffset, clock, (volume) => addEntry(volume, title)),
+      )
+      await device.flush()
+    } catch (error) {
+      this.#controller.signal.throwIfAborted()
+      this.log('ostree[3107]', 'err', `error: Finalizing deployment: ${errorChain(error).join(': ')}`)
+    }
   }
 
   /** Ends it by loss of power, or with this process. */

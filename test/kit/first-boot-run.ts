@@ -12,11 +12,11 @@ export interface IgnitionRunResult {
 }
 
 /** The simulated machine's Ignition on a fresh root filesystem. */
-export async function runOurs(config: string): Promise<IgnitionRunResult> {
+export async function runOurs(config: string, version = 'unknown'): Promise<IgnitionRunResult> {
   const journal: string[] = []
   const tree = baseRoot()
   const { failure } = await runIgnition({
-    ...{ machine: 'm1', bootId: 'boot', tree, clock: systemClock(), probe: new Probe() },
+    ...{ machine: 'm1', bootId: 'boot', tree, version, clock: systemClock(), probe: new Probe() },
     source: { from: 'system', bytes: Buffer.from(config) },
     signal: new AbortController().signal,
     devices: () => Promise.resolve(new Devices()),

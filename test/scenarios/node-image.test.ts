@@ -172,3 +172,37 @@ test('the end of ironstage costs the pull, not the machine: files, journal and v
   expect(machine.journal().length).toBeGreaterThanOrEqual(lines)
   expect(await os(second, after, ({ pivot }) => pivot!.state === 'done')).toMatchObject({ booted: { image: pullspec } })
 })
+
+test('a system whose boot entry cannot be written goes down all the same, and comes up as it was', async () => {
+  await using lab = await createStagedLab({ seed: 5, clock: 'auto' })
+  const node = await deployed(lab, { ignition: { version: '3.4.0' } })
+  await os(lab, node, () => true)
+  const machine = await machineOf(node)
+  const pullspec = lab.registry.publish(image)
+  await lab.wait(machine.running.rebase(pullspec))
+  const { id } = machine.boot()!
+  const full = lab.probe.attach(
+    () => Promise.reject(new Error('/boot/loader/entries: No space left on device')),
+    ['boot-entry'],
+  )
+  await lab.wait(machine.running.reboot())
+  await lab.wait(booted(lab, machine, id))
+  expect(machine.os()).toMatchObject({ booted: { image: null } })
+  expect(machine.journal().map(({ message }) => message)).toContain(
+    'error: Finalizing deployment: /boot/loader/entries: No space left on device',
+  )
+  full[Symbol.dispose]()
+  await lab.wait(machine.running.rebase(pullspec))
+  const { id: second } = machine.boot()!
+  await lab.wait(machine.running.reboot())
+  await lab.wait(booted(lab, machine, second))
+  expect(machine.os()).toMatchObject({ booted: { image: pullspec } })
+})
+
+async function booted(
+  { clock }: Pick<StagedLab, 'clock'>,
+  machine: Awaited<ReturnType<typeof machineOf>>,
+  before: string,
+): Promise<void> {
+  while (machine.boot()?.outcome !== 'disk' || machine.boot()!.id === before) await clock.sleep(500)
+}

@@ -2,22 +2,65 @@ import { expect, test } from 'vitest'
 import { ALL_BEHAVIOURS, rehearse, STORIES } from '../../cluster/index.js'
 import { silent } from '../../runtime/index.js'
 
-const plays = (story: (typeof STORIES)[number], without: readonly string[] = []) =>
-  rehearse(story, { without, logger: silent, signal: new AbortController().signal, onLine: () => {} })
+const plays = (name: string, without: readonly string[] = []) =>
+  rehearse(
+    STORIES.find((story) => story.name === name)!,
+    {
+      ...{ without, logger: silent, signal: new AbortController().signal },
+      onLine: () => {},
+    },
+  )
 
-test.each(STORIES.map((story) => [story.name, story] as const))('the story %s goes as told', async (_, story) => {
-  expect((await plays(story)).failures).toEqual([])
+test.each(STORIES.map(({ name }) => name))('the story %s goes as told', async (name) => {
+  expect((await plays(name)).failures).toEqual([])
 })
 
-test.each(ALL_BEHAVIOURS.map(({ name, says }) => [name, says] as const))(
-  'without %s a story fails',
-  async (name, says) => {
-    for (const story of STORIES) {
-      const { holds, failures } = await plays(story, [name])
-      if (holds) continue
-      expect(failures.at(-1)).toBe(`without ${name}: ${says}`)
-      return
-    }
-    expect.unreachable(`no story misses ${name}`)
+/** The first failure of a story without a behaviour: it tells something that the cluster has done or become. */
+const SHOWN: Readonly<Record<string, RegExp>> = {
+  'bmo/adopts': /active in Ironic; but host-1 is manageable/,
+  'bmo/backs-off': /has one that refused \d{3,} logins/,
+  'bmo/deprovisions': /after a day the machine \S+ is Provisioned/,
+  'bmo/limits-busy-hosts': /at most 20 hosts boot over the network at once; but 24 did/,
+  'bmo/reboots-waiting-hosts': /deploy image of 4\.15\.0 .*; but host-1 has 414\./,
+  'bmo/registers-again': /deploy image of 4\.15\.0 .*; but host-1 has 414\./,
+  'bmo/uses-the-image-of-the-host': /host-1 runs no installed system/,
+  'bmo/waits-for-the-image': /is inspecting; but host-1 is available/,
+  'cbo/copies-the-iso-of-the-release': /deploy image of 4\.15\.0 .*; but host-2 has 414\./,
+  'cbo/restarts-ironic': /deploy image of 4\.15\.0 .*; but host-1 has 414\./,
+  'cbo/updates-image-service-first': /is available; but host-1 is inspecting/,
+  'cbo/waits-for-its-pods': /deploy image of 4\.15\.0 .*; but host-1 has 414\./,
+  'cvo/applies-in-order': /rebooted 0 times since the upgrade; but host-1 was rebooted once/,
+  'cvo/refuses-downgrades': /the upgrade is refused; but it is under way/,
+  'cvo/verifies-payloads': /the upgrade is refused .*; but it is under way/,
+  'cvo/waits-for-operators': /is degraded \(digest\); but host-1 is Working/,
+  'icc/embeds-the-agent': /host-1 runs no agent/,
+  'icc/makes-an-image-for-each-host': /host-1 runs one without any/,
+  'icc/remakes-images': /after a day host-1 is inspecting/,
+  'mao/chooses-free-hosts': /of 4\.14\.0; but host-1 was installed from that of 4\.15\.0/,
+  'mao/drains-before-deletion': /no node goes down under its workloads; but host-\d did/,
+  'mao/keeps-replicas': /after a day there are 0 of 1 workers/,
+  'mao/releases-empty-hosts': /is available; but host-1 is provisioned/,
+  'mco/detects-config-drift': /is degraded .*; but host-1 is Done/,
+  'mco/drains-nodes': /no node goes down under its workloads; but host-\d did/,
+  'mco/honours-paused-pools': /rebooted 0 times since the upgrade; but host-2 was rebooted once/,
+  'mco/keeps-pinned-boot-images': /boot image of 4\.14\.0; but they install 4\.15\.0/,
+  'mco/names-boot-image-skew': /no difference was named/,
+  'mco/refuses-older-boot-images': /the boot image is refused \(older\); but/,
+  'mco/respects-max-unavailable': /at most 1 of the control plane is away at once; but 3 were/,
+  'mco/retries-pulls': /runs 4\.20\.0 .*; but host-1 runs 9\.6\.20250902\.0/,
+  'mco/serves-the-node-image': /runs 4\.19\.0 .*; but host-1 runs 9\.6\.20250826\.1/,
+  'mco/translates-ignition': /after a day the machine \S+ is Provisioned/,
+  'mco/updates-boot-images': /of 4\.15\.0; but host-2 was installed from that of 4\.14\.0/,
+  'mco/validates-after-reboot': /is degraded .*; but host-1 is Done/,
+  'mco/waits-for-required-pools': /is degraded \(digest\); but host-1 is Working/,
+  'mco/withholds-boot-images': /boot image of 4\.14\.0; but they install 4\.15\.0/,
+}
+
+test.each(ALL_BEHAVIOURS.map((behaviour) => [behaviour.name, behaviour] as const))(
+  'without %s its story fails',
+  async (name, { story, says }) => {
+    const { failures } = await plays(story, [name])
+    expect(failures[0]).toMatch(SHOWN[name]!)
+    expect(failures.at(-1)).toBe(`without ${name}: ${says}`)
   },
 )

@@ -3,34 +3,42 @@ import type { Behaviour } from '../behaviours.js'
 /** Behaviours of BareMetal Operator. */
 export const REGISTERS_AGAIN: Behaviour = {
   name: 'bmo/registers-again',
-  says: 'after a restart of Ironic, whose database is lost with its pod, every host stays unknown to it',
+  story: 'ironic-after-images',
+  says: 'after a restart of Ironic, whose database goes with its pod, every host stays unknown to it: none is booted, installed or removed any more',
 }
 export const ADOPTS: Behaviour = {
   name: 'bmo/adopts',
-  says: 'Ironic takes a provisioned host that it has forgotten for a free one, and never manages its power again',
+  story: 'ironic-forgets',
+  says: 'Ironic, which has lost its database, takes running nodes for free computers: whoever asks it to clean one erases its disk',
 }
 export const REBOOTS_WAITING: Behaviour = {
   name: 'bmo/reboots-waiting-hosts',
+  story: 'ironic-after-images',
   says: 'hosts that are not provisioned go on in the deploy image from before the upgrade, without its fixes',
 }
 export const BACKS_OFF: Behaviour = {
   name: 'bmo/backs-off',
-  says: 'a host that fails is tried without a pause, and its BMC is never left in peace',
+  story: 'wrong-password',
+  says: 'a host that fails is tried again every few seconds, until its BMC locks the account',
 }
 export const FOLLOWS_THE_IMAGE: Behaviour = {
   name: 'bmo/uses-the-image-of-the-host',
-  says: 'hosts keep booting the deploy image that was current when they were registered',
+  story: 'own-network',
+  says: 'hosts keep booting the deploy image that was current when they were registered; once it is gone, they boot nothing',
 }
 export const WAITS_FOR_THE_IMAGE: Behaviour = {
   name: 'bmo/waits-for-the-image',
-  says: 'hosts are inspected and cleaned before their deploy image is made, and boot nothing',
+  story: 'own-network',
+  says: 'hosts are inspected and cleaned before their own deploy image is made: what Ironic boots in its place has none of their settings',
 }
 export const CLEANS_UP: Behaviour = {
   name: 'bmo/deprovisions',
-  says: 'a host whose image is changed keeps running the old system',
+  story: 'reprovision',
+  says: 'a host whose image is changed is said to be free, and still has its old system',
 }
 export const LIMITS: Behaviour = {
   name: 'bmo/limits-busy-hosts',
+  story: 'rack',
   says: 'all hosts boot over the provisioning network at once, more than its DHCP and TFTP servers can take',
 }
 

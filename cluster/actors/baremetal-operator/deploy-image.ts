@@ -5,7 +5,6 @@ import { apiVersionOf } from '../../kube/kinds.js'
 import type { PreprovisioningImage } from '../../kube/kinds/metal3.js'
 import type { KubeClient } from '../../kube/kube-client.js'
 import type { Behaviours } from '../behaviours.js'
-import { WAITS_FOR_THE_IMAGE } from './behaviours.js'
 import type { ManagedHost } from './host-status.js'
 
 const FINALIZER = 'baremetalhost.metal3.io/preprovisioningImage'
@@ -89,8 +88,7 @@ export async function deployImage(parts: DeployImageParts): Promise<RamdiskSourc
   }
   const isReady = await readiness(kube, image)
   if (typeof isReady === 'object') return isReady
-  if (isReady || (!parts.behaviours.has(WAITS_FOR_THE_IMAGE) && image.status?.imageUrl)) return sourceOf(parts, image)
-  return null
+  return isReady ? sourceOf(parts, image) : null
 }
 
 async function readiness(kube: KubeClient, { spec, status, metadata }: PreprovisioningImage) {

@@ -158,6 +158,19 @@ test('a host whose Secrets are missing waits for them', async () => {
   expect(states('one').at(-1)).toBe('provisioned')
 })
 
+test('network settings for the image service alone are none of the system that is installed', async () => {
+  const { apply, until, node } = await opened()
+  const network = `
+apiVersion: v1
+kind: Secret
+metadata: {name: network, namespace: metal3}
+stringData: {nmstate: '{"interfaces":[{"name":"eno1","type":"ethernet"}]}'}
+`
+  apply(SECRETS, network, manifest('one', 1, [...CUSTOM, 'preprovisioningNetworkDataName: network']))
+  await until('one', { state: 'provisioned' })
+  expect((await node('one')).network_data).toEqual({})
+})
+
 test('annotations: a paused host is left alone, a detached one has no node, a reboot turns it off once', async () => {
   const { apply, until, states, node, lab } = await opened()
   const annotated = (line?: string) =>

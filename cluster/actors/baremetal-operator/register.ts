@@ -3,7 +3,7 @@ import { apiVersionOf } from '../../kube/kinds.js'
 import type { Secret } from '../../kube/kinds/core.js'
 import type { CredentialsStatus } from '../../kube/kinds/metal3.js'
 import { INSPECT, isInspectionDisabled } from './annotations.js'
-import { FOLLOWS_THE_IMAGE, REBOOTS_WAITING, REGISTERS_AGAIN } from './behaviours.js'
+import { FOLLOWS_THE_IMAGE, REBOOTS_WAITING, REGISTERS_AGAIN, WAITS_FOR_THE_IMAGE } from './behaviours.js'
 import { deployImage, needsDeployImage, ownedBy, waitsForDeployImage } from './deploy-image.js'
 import { clearSettings, currentInstance, matchProfile } from './host-inputs.js'
 import { COMPLETE, NeedsRegistration, proceed, type HostPass, type Result } from './host-pass.js'
@@ -75,7 +75,8 @@ async function register(pass: HostPass, credentials: Secret): Promise<Result | u
     if (result?.kind === 'continue') return proceed(result.again, result.isDirty || hasNewNode || hasNewAccount)
     return result
   }
-  if (hasBuilder && image === null && waitsForDeployImage(managed) && isConfigurable(found.provision_state))
+  const isMissing = hasBuilder && image === null && waitsForDeployImage(managed)
+  if (isMissing && isConfigurable(found.provision_state) && parts.behaviours.has(WAITS_FOR_THE_IMAGE))
     return proceed(IMAGE_PAUSE, hasNewAccount || hasNewNode)
   pass.found(found)
   try {

@@ -111,6 +111,7 @@ describe('the image of a host', () => {
     const version = first.status!.networkData!.version
     const second = await until((image) => isReady(image) && image.status!.networkData!.version !== version)
     expect(await embedded(second.status!.imageUrl!)).not.toBe(config)
+    await expect(embedded(first.status!.imageUrl!)).rejects.toThrow('404')
   })
 
   test.each([

@@ -20,15 +20,18 @@ const NAME = 'image-customization-controller'
 
 export const EMBEDS_THE_AGENT: Behaviour = {
   name: 'icc/embeds-the-agent',
-  says: 'Hosts boot the live ISO as it is published: no agent starts, and their inspection fails after its time limit.',
+  story: 'agent-container',
+  says: 'hosts boot the live ISO as it is published: no agent starts, and their inspection fails after its time limit',
 }
 export const REMAKES_IMAGES: Behaviour = {
   name: 'icc/remakes-images',
-  says: 'Images keep the URLs that the image service had before its update: no host can boot its deploy image any more.',
+  story: 'agent-container',
+  says: 'images keep the URLs that the image service had before its update: no host can boot its deploy image any more',
 }
 export const ONE_IMAGE_A_HOST: Behaviour = {
   name: 'icc/makes-an-image-for-each-host',
-  says: 'All hosts boot one image, so none has its own host name or network settings before it is provisioned.',
+  story: 'own-network',
+  says: 'all hosts boot one image, so that none has network settings of its own before it is provisioned',
 }
 
 export interface ImageCustomizationParts extends ActorParts {
@@ -62,6 +65,8 @@ export async function runImageCustomizationController(
 ): Promise<ImageCustomizationController> {
   const { kube, clock, random, logger, behaviours, announce } = parts
   const configs = new Map<string, string>()
+  /** Names of images in the image service, by their keys: another one once an image is discarded. */
+  const names = new Map<string, string>()
   const service = await held(clock, 'opening the image service', async () =>
     openImageService({
       files: await liveImages(parts),
@@ -132,22 +137,27 @@ export async function runImageCustomizationController(
     return { imageUrl: urls.pxe.ramdisk, kernelUrl: urls.pxe.kernel, extraKernelParams: urls.pxe.append }
   }
 
-  /** Makes the config of a host's own image, under the key that the image service finds it by. */
+  /** Makes the config of a host's own image. @returns the name that the image service finds it by */
   const own = (image: PreprovisioningImage, config: ImageConfig, network?: Record<string, string>): string => {
     const nmstate = network?.['nmstate']
     if (network && nmstate === undefined)
       throw new Error("network data Secret provided but missing required 'nmstate' key")
     const keyfiles = nmstate === undefined ? [] : networkKeyfiles(Buffer.from(nmstate, 'base64').toString())
     const key = keyOf(image, config)
-    configs.set(key, configFor(parts, { hostname: image.metadata.name, keyfiles }))
-    return key
+    const name = names.get(key) ?? urlSafeToken(random)
+    names.set(key, name)
+    configs.set(name, configFor(parts, { hostname: image.metadata.name, keyfiles }))
+    return name
   }
 
   const discard = (image: PreprovisioningImage, { format, architecture }: ImageStatus): void => {
     if (format === undefined) return
     const key = keyOf(image, { format, ...(architecture === undefined ? {} : { architecture }) })
-    configs.delete(key)
-    service.withdraw(key)
+    const name = names.get(key)
+    if (name === undefined) return
+    names.delete(key)
+    configs.delete(name)
+    service.withdraw(name)
   }
 
   const tell = ({ metadata, status: before }: PreprovisioningImage, next: ImageStatus): void => {

@@ -11,9 +11,10 @@ export const BOOT_IMAGE_STORIES: readonly Scenario[] = [
     cluster: { release: 'A', controlPlane: 1, workers: 1, spares: 2 },
     steps: [
       { upgrade: 'B' },
-      { wait: 'pools', within: '1m' },
-      { scale: 2 },
+      { wait: 'upgrade', within: '3m' },
+      { expect: { upgrade: 'under way' } },
       { expect: { bootImageOf: 'machine sets', is: 'A' } },
+      { scale: 2 },
       { wait: 'upgrade' },
       { wait: 'nodes' },
       { expect: { bootImageOf: 'machine sets', is: 'B' } },
@@ -85,6 +86,7 @@ export const BOOT_IMAGE_STORIES: readonly Scenario[] = [
     steps: [
       { upgrade: 'B' },
       { wait: 'upgrade' },
+      { wait: 'nodes' },
       { expect: { bootImageOf: 'machine sets', is: 'A' } },
       { scale: 2 },
       { wait: 'nodes' },

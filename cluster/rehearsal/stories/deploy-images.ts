@@ -50,7 +50,8 @@ export const DEPLOY_IMAGE_STORIES: readonly Scenario[] = [
     steps: [
       { upgrade: 'B' },
       { wait: 'upgrade' },
-      { wait: 'spares' },
+      { wait: 'spares', within: '20m' },
+      { expect: { state: 'available', of: 'spares' } },
       { expect: { deployImage: 'B', of: 'spares' } },
       { expect: { reboots: 1, of: 'spares', since: 'upgrade' } },
     ],

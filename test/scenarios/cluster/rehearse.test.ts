@@ -20,16 +20,16 @@ async function played(name: string, without: readonly string[] = []) {
   return { end, lines }
 }
 
-test.each(['ironic-after-images', 'agent-container', 'skew', 'shared-base', 'downgrade'])(
-  'the story %s goes as the documents tell it',
-  async (name) => {
-    const { end, lines } = await played(name)
-    expect(end).toMatchObject({ holds: true, failures: [] })
-    for (const line of lines)
-      expect(line).toMatchObject({ scenario: name, actor: expect.stringMatching(/^[a-z]+$/) as string })
-    expect(lines.filter(({ event }) => event === 'check')).toHaveLength(end.checks)
-  },
-)
+test.each([
+  ...['ironic-after-images', 'agent-container', 'skew', 'shared-base', 'downgrade'],
+  ...['ironic-forgets', 'scale-down', 'wrong-password', 'full-boot-partition'],
+])('the story %s goes as the documents tell it', async (name) => {
+  const { end, lines } = await played(name)
+  expect(end).toMatchObject({ holds: true, failures: [] })
+  for (const line of lines)
+    expect(line).toMatchObject({ scenario: name, actor: expect.stringMatching(/^[a-z]+$/) as string })
+  expect(lines.filter(({ event }) => event === 'check')).toHaveLength(end.checks)
+})
 
 test('a release can be of a live ISO and a disk image of one’s own', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-rehearse-'))
@@ -64,7 +64,10 @@ test.each([
   ['ironic-after-images', 'bmo/reboots-waiting-hosts', 'go on in the deploy image from before'],
   ['ironic-after-images', 'cbo/restarts-ironic', 'stay in the old one'],
   ['skew', 'mco/names-boot-image-skew', 'nobody learns which of them'],
-  ['downgrade', 'cvo/refuses-downgrades', ''],
+  ['downgrade', 'cvo/refuses-downgrades', 'goes to a release older than its first'],
+  ['ironic-forgets', 'bmo/adopts', 'takes running nodes for free computers'],
+  ['scale-down', 'mao/drains-before-deletion', 'switched off under its workloads'],
+  ['full-boot-partition', 'mco/validates-after-reboot', 'counts as updated'],
 ])('the story %s fails without %s, and says what would happen in life', async (name, without, means) => {
   const { end } = await played(name, [without])
   expect(end.holds).toBe(false)
