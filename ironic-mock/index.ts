@@ -8,6 +8,7 @@ export { STABLE_STATES, STUCK_STATES, TRANSITIONS, UNSTABLE_STATES, VERBS } from
 export { missingPort } from './conductor/flows/clean/missing-port.js'
 export type { DeployImages } from './conductor/flows/deploy/deploy-image-urls.js'
 export { bootsIso } from './conductor/flows/deploy/deploy-images.js'
+export { isSecret } from './conductor/records/secret-keys.js'
 export { type RepeatedDeployment, repetitionText } from './conductor/flows/deploy/repeated-deployments.js'
 export { type ProfileName, PROFILES } from './config/profiles.js'
 export { type IronicConfigRequest, readIronicConfig, withDocuments } from './config/read-config.js'

@@ -38,8 +38,7 @@ async function composeLab(options: StagedLabOptions, network: StageOptions['netw
     disks: 'described',
     ...rest,
     network: network ?? null,
-    clock,
-    random: seededRandom(seed),
+    ...{ clock, seed, random: seededRandom(seed) },
   })
   const wait: Lab['wait'] = virtual && mode === 'auto' ? sharedWait(virtual) : (awaited) => awaited
   let machines = 0
@@ -100,9 +99,9 @@ export async function createLab(options: LabOptions | ThreadedLabOptions = {}): 
 async function createLabOfOneThread({ listen, realistic, ...options }: LabOptions): Promise<Lab> {
   const paces = realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE } : {}
   const lab = await composeLab({ ...options, ...paces }, listen)
-  const { url, client, clock, events, faults, registry, spec, enroll, wait } = lab
+  const { url, client, clock, events, faults, journal, registry, spec, enroll, wait } = lab
   return {
-    ...{ url, client, clock, events, faults, registry, spec, enroll, wait },
+    ...{ url, client, clock, events, faults, journal, registry, spec, enroll, wait },
     [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose](),
   }
 }

@@ -12,7 +12,7 @@ export { machineOf } from './bmcs/bmcs.js'
 export { createLab, createStagedLab, installCoreos, type StagedLab, type StagedLabOptions } from './create-lab.js'
 export { ERRORS } from './errors.js'
 export type { LabEvent, LabEvents } from './events.js'
-export { type Fault, type FaultEffect, type FaultMatch, type Faults } from './faults/faults.js'
+export { type Fault, type FaultEffect, type FaultMatch, type Faults } from './faults/fault.js'
 export { ignitionFetch } from './ignition-fetch.js'
 export {
   type ImageCacheRequest,

@@ -5,7 +5,8 @@ import type { HardwareManager } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import type { ApiNode, IronicClient, NodeRecord, RequestedStep } from '../wire/index.js'
 import type { LabEvents } from './events.js'
-import type { Faults } from './faults/faults.js'
+import type { Faults } from './faults/fault.js'
+import type { Journal } from './journal/journal.js'
 import type { LiveImagesRequest } from './live-images.js'
 import type { NodeImageRegistry } from './stage/registry.js'
 
@@ -75,7 +76,7 @@ export interface EnrollOptions extends Deployment {
 /** A lab in several threads, or the part of any lab that works there too. Dispose of it at the end of a test. */
 export interface ThreadedLab extends AsyncDisposable {
   readonly events: LabEvents
-  readonly faults: Faults
+  readonly faults: Pick<Faults, 'add' | 'clear'>
   /** Registers a machine as a node in state `enroll`; {@link ThreadedNode.deploy} takes it from there. */
   enroll(options?: EnrollOptions): Promise<ThreadedNode>
   /** Waits for anything in lab time: an automatic clock jumps meanwhile. */
@@ -89,6 +90,9 @@ export interface Lab<C extends Clock = Clock> extends ThreadedLab {
   /** Client of that API, authorized where the API asks for it. */
   readonly client: IronicClient
   readonly clock: C
+  readonly faults: Faults
+  /** What happened in the lab, the last of it. */
+  readonly journal: Journal
   /** Registry from which the systems on machines' disks pull their node images. */
   readonly registry: NodeImageRegistry
   /** The specification of machine `n` of this lab, from 1, or of one with an id of its own. */

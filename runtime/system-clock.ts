@@ -1,17 +1,17 @@
 import type { Clock, SleepOptions } from './clock.js'
-import { FastClock, REAL_WORK_SPEED } from './system-fast-clock.js'
+import { LabClock, REAL_WORK_SPEED } from './system-lab-clock.js'
 
 /** setTimeout takes a signed 32-bit count of milliseconds; longer sleeps are made of several. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1
 
 /**
- * Wall time, or wall time times `speed` (60 makes a minute pass in a second; see {@link FastClock} for what it waits for).
+ * Wall time, or wall time times `speed` (60 makes a minute pass in a second; see {@link LabClock} for what it waits for).
  *
  * @throws RangeError when `speed` is not a positive number
  */
 export function systemClock(speed = 1): Clock {
   if (!(speed > 0 && Number.isFinite(speed))) throw new RangeError(`a clock's speed is a positive number, not ${speed}`)
-  if (speed > REAL_WORK_SPEED) return new FastClock(speed)
+  if (speed > REAL_WORK_SPEED) return new LabClock({ mode: speed })
   const startedAt = Date.now()
   const started = performance.now()
   const elapsed = () => (performance.now() - started) * speed

@@ -29,13 +29,12 @@ export class NothingLeftToHappen extends Error {
  * const elapsed = lab.clock.elapsed()
  */
 export class VirtualClock implements Clock {
-  readonly speed = 1
   readonly #start: number
   #now: number
   #order = 0
-  #timers = new TimerHeap()
+  readonly #timers = new TimerHeap()
   #strong = 0
-  #holds = new Map<symbol, string>()
+  readonly #holds = new Map<symbol, string>()
   #released: (() => void)[] = []
   /** Movers queue: two callers that wait on one lab must not jump past each other. */
   #moving: Promise<unknown> = Promise.resolve()
@@ -43,6 +42,10 @@ export class VirtualClock implements Clock {
   /** @param start milliseconds since the epoch at which the lab begins */
   constructor(start = Date.UTC(2026, 0, 1)) {
     this.#start = this.#now = start
+  }
+
+  get speed(): number {
+    return 1
   }
 
   now(): number {
@@ -58,8 +61,10 @@ export class VirtualClock implements Clock {
     const due = { at: this.#now + Math.max(0, ms), order: this.#order++, weak }
     const slept = sleepIn(this.#timers, due, signal, () => {
       if (!weak) this.#strong--
+      this.timersChanged()
     })
     if (!weak) this.#strong++
+    this.timersChanged()
     return slept
   }
 
@@ -89,13 +94,36 @@ export class VirtualClock implements Clock {
     }
   }
 
+  /** How many holds are open. */
+  protected get openHolds(): number {
+    return this.#holds.size
+  }
+
+  /** Timers that are a reason for a jump. */
+  protected get strongTimers(): number {
+    return this.#strong
+  }
+
+  /** When the next timer is due. */
+  protected get nextTimer(): number {
+    return this.#timers.peek()?.at ?? Infinity
+  }
+
+  /** Called when a timer was set or taken away. */
+  protected timersChanged(): void {}
+
+  /** Sets the time, without a look at timers. */
+  protected setNow(now: number): void {
+    this.#now = now
+  }
+
   /** Moves time forward by `ms`, firing on the way, one instant after another, every timer that comes due. */
   advance(ms: number): Promise<void> {
-    return this.#afterOthers(async () => {
+    return this.afterOthers(async () => {
       const target = this.#now + ms
       await this.idle()
-      while ((this.#timers.peek()?.at ?? Infinity) <= target) {
-        this.#fireNext()
+      while (this.nextTimer <= target) {
+        this.fireNext()
         await this.idle()
       }
       this.#now = target
@@ -111,7 +139,7 @@ export class VirtualClock implements Clock {
     let pending = true
     const settled = awaited.finally(() => (pending = false))
     settled.catch(() => {})
-    await this.#afterOthers(async () => {
+    await this.afterOthers(async () => {
       for (;;) {
         await this.idle()
         if (!pending) return
@@ -119,19 +147,21 @@ export class VirtualClock implements Clock {
           throw new NothingLeftToHappen(
             'waiting for something that can no longer happen: nothing is running and no timer is set',
           )
-        this.#fireNext()
+        this.fireNext()
       }
     })
     return settled
   }
 
-  #afterOthers<T>(move: () => Promise<T>): Promise<T> {
+  /** Runs `move` when nobody else moves the time. */
+  protected afterOthers<T>(move: () => Promise<T>): Promise<T> {
     const moved = this.#moving.then(move)
     this.#moving = moved.catch(() => {})
     return moved
   }
 
-  #fireNext(): void {
+  /** Fires the next timer, and moves time to it. */
+  protected fireNext(): void {
     const timer = this.#timers.pop()!
     if (!timer.weak) this.#strong--
     this.#now = Math.max(this.#now, timer.at)

@@ -22,7 +22,11 @@ export interface ExchangePoint extends ProbePoint, Parties {
   /** Path with the query string, as the server sees it: below the prefix where it is mounted. */
   readonly target: string
   readonly request: OutgoingRequest | WireRequest
+  /** Changes to the JSON object that is the request's body, which an interceptor may add to before `next()`. */
+  readonly changes: BodyChange[]
 }
+
+export type BodyChange = (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
 
 export const isExchange = (point: ProbePoint): point is ExchangePoint => point.kind === 'exchange'
 
@@ -41,8 +45,9 @@ export function probed(transport: Transport, probe: Probe, { from, to }: Parties
         url,
         target: targetOf(url),
         request,
+        changes: [],
       }
-      return probe.around<WireResponse>(point, () => transport.send(request))
+      return probe.around<WireResponse>(point, () => transport.send(changed(request, point.changes)))
     },
   }
 }
@@ -58,9 +63,19 @@ export function probedDispatch(
     const { method, target } = request
     const { from, to } = typeof parties === 'function' ? parties(request) : parties
     const url = request.base + target
-    const point: ExchangePoint = { kind: 'exchange', side: 'server', from, to, method, url, target, request }
-    return probe.around<WireResponse>(point, () => dispatch(request))
+    const of = { kind: 'exchange', side: 'server', ...{ from, to, method, url, target, request } } as const
+    const point: ExchangePoint = { ...of, changes: [] }
+    return probe.around<WireResponse>(point, () => dispatch(changed(request, point.changes)))
   }
+}
+
+function changed<Request extends { readonly body?: string }>(
+  request: Request,
+  changes: readonly BodyChange[],
+): Request {
+  if (changes.length === 0 || request.body === undefined) return request
+  const body = JSON.parse(request.body) as Readonly<Record<string, unknown>>
+  return { ...request, body: JSON.stringify(changes.reduce((so, change) => change(so), body)) }
 }
 
 function targetOf(url: string): string {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { errorChain, isDiskFull, uuid, type Clock, type Logger, type Probe, type Random } from '../../runtime/index.js'
+import { errorChain, isDiskFull, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import {
   answerOfBytes,
   formatMicroversion,
@@ -8,7 +8,6 @@ import {
   IronicError,
   MAX_MICROVERSION,
   negotiate,
-  probedDispatch,
   rangeHeaders,
   SINCE,
   VERSION_HEADER,
@@ -38,7 +37,6 @@ export interface IronicApiOptions {
   store: Store & StoreView
   clock: Clock
   random: Random
-  probe: Probe
   logger: Logger
   /** Limits of requests and answers, and the beginning of links. */
   service?: ServiceSettings
@@ -62,32 +60,25 @@ export const ironicRefusal =
     body: ironicErrorBody(new IronicError(status, why, 'pecan')),
   })
 
-/** Calls of a ramdisk. */
-const RAMDISK_CALL = /^\/(v1\/)?(lookup|heartbeat|continue_inspection)\b/
-
 /**
  * Ironic's API over a conductor and its store. Every answer carries request ids. Answers of controllers also carry the
  * versions; those of the router (unknown path, wrong method, impossible ident) do not, as upstream.
  */
 export function createIronicApi(options: IronicApiOptions): Dispatch {
-  const { conductor, store, clock, random, probe, logger, guard, fastTrack = false } = options
+  const { conductor, store, clock, random, logger, guard, fastTrack = false } = options
   const { service = SERVICE_DEFAULTS, newest = MAX_MICROVERSION } = options
   const startedAt = new Date(clock.now()).toISOString().replace('Z', '000')
   const release = new Release(newest)
   const backend: Backend = { conductor, store, clock, logger, fastTrack, startedAt, newest }
 
-  return probedDispatch(
-    async (request) => {
-      if (request.method === 'OPTIONS') return { status: 200, headers: {} }
-      const guarded = await guard?.(request)
-      if (guarded) return { ...guarded, headers: { ...guarded.headers, ...requestIds(random) } }
-      const response = await answer(request, { backend, service, release })
-      Object.assign(response.headers, requestIds(random))
-      return response
-    },
-    probe,
-    ({ target }) => ({ from: RAMDISK_CALL.test(target) ? 'agent' : 'client', to: 'ironic' }),
-  )
+  return async (request) => {
+    if (request.method === 'OPTIONS') return { status: 200, headers: {} }
+    const guarded = await guard?.(request)
+    if (guarded) return { ...guarded, headers: { ...guarded.headers, ...requestIds(random) } }
+    const response = await answer(request, { backend, service, release })
+    Object.assign(response.headers, requestIds(random))
+    return response
+  }
 }
 
 function requestIds(random: Random): Record<string, string> {

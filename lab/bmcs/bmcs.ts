@@ -112,20 +112,21 @@ class MachineBmc implements Bmc {
 
   constructor(options: MachineBmcParts) {
     this.#options = options
-    this.hardware = machineHardware({
+    const hardware = machineHardware({
       admit: () => this.#admit(),
       find: () => this.#find(),
       planned: () => specFor(options),
       reach: () => this.#findOrCreate(),
     })
+    this.hardware = throughProbe(hardware, (call, work) => this.#call(call, work))
   }
 
   power(): Promise<'power on' | 'power off'> {
-    return this.#call(() => Promise.resolve(this.#find()?.power() === 'on' ? 'power on' : 'power off'))
+    return this.#call('read power', () => Promise.resolve(this.#find()?.power() === 'on' ? 'power on' : 'power off'))
   }
 
   setPower(target: Parameters<Bmc['setPower']>[0]): Promise<void> {
-    return this.#call(() => this.#switch(target))
+    return this.#call('set power', () => this.#switch(target))
   }
 
   async #switch(target: Parameters<Bmc['setPower']>[0]): Promise<void> {
@@ -144,7 +145,7 @@ class MachineBmc implements Bmc {
   }
 
   setBoot(source: Parameters<Bmc['setBoot']>[0]): Promise<void> {
-    return this.#call(async () => {
+    return this.#call('set boot', async () => {
       const machine = await this.#findOrCreate()
       // Ironic's virtual media is inserted for the boot, and ejected when another source is set.
       const { medium } = machine
@@ -155,9 +156,9 @@ class MachineBmc implements Bmc {
     })
   }
 
-  #call<T>(work: () => Promise<T>): Promise<T> {
+  #call<T>(call: string, work: () => Promise<T>): Promise<T> {
     const { probe, node } = this.#options
-    return probe.around({ kind: 'bmc', node }, async () => {
+    return probe.around({ kind: 'bmc', node, call }, async () => {
       this.#admit()
       return work()
     })
@@ -179,6 +180,24 @@ class MachineBmc implements Bmc {
       (await creating.run(async () => this.#find() ?? (await machines().create(specFor(this.#options)))))
     used(machine.spec.id, node)
     return machine
+  }
+}
+
+/** The same hardware, each call of which passes the probe under its name. */
+function throughProbe(
+  hardware: BmcHardware,
+  around: <T>(call: string, work: () => Promise<T>) => Promise<T>,
+): BmcHardware {
+  return {
+    report: () => around('report', () => hardware.report()),
+    system: () => around('system', () => hardware.system()),
+    change: (change) => around('change', () => hardware.change(change)),
+    media: () => around('media', () => hardware.media()),
+    indicators: () => around('indicators', () => hardware.indicators()),
+    indicator: (component, name) => around('indicator', () => hardware.indicator(component, name)),
+    subscribe: (subscription) => around('subscribe', () => hardware.subscribe(subscription)),
+    unsubscribe: (id) => around('unsubscribe', () => hardware.unsubscribe(id)),
+    subscriptions: () => around('subscriptions', () => hardware.subscriptions()),
   }
 }
 

@@ -1,201 +1,187 @@
-import { UserError, type Clock, type Probe, type ProbePoint } from '../../runtime/index.js'
-import { DIAL_TIMEOUT } from '../../machine/index.js'
+import { seededRandom, type Clock, type Probe, type ProbePoint, type Random } from '../../runtime/index.js'
+import type { NodeRecord } from '../../wire/index.js'
+import { checkFault, pointsOf } from './check-fault.js'
+import type { AddedFault, Fault, FaultReport, Faults } from './fault.js'
+import { matchesRoute, programOf } from './points.js'
+import type { Phase } from './phase.js'
+import { strike } from './strike.js'
 
-/** Where a {@link Fault} strikes: all conditions must hold. */
-export interface FaultMatch {
-  /** A node's uuid. */
-  node?: string
-  machine?: string
-  phase?: 'inspect' | 'clean' | 'deploy' | 'install' | 'active'
-  /** An exchange whose path matches, as in `/v1/heartbeat`; with a method in front, `POST /v1/nodes`. */
-  route?: string
-  /** A command on a machine, by the name of its program. */
-  program?: string
-  /** Kernel name of a disk. */
-  disk?: string
-  /** A container's image that is pulled, or what its name begins with. */
-  image?: string
-}
-
-/** How a {@link Fault} strikes. */
-export type FaultEffect =
-  /** Nothing gets through between the agent and Ironic, in either direction. */
-  | { kind: 'agent-silent' }
-  /** The BMC does not answer. */
-  | { kind: 'bmc-silent' }
-  /** The program does not run; it ends with this exit code after printing `stderr`. */
-  | { kind: 'exit-code'; code: number; stderr?: string }
-  /** The disk's medium is broken at byte `at`: what touches it fails with EIO. */
-  | { kind: 'disk-error'; at: number }
-  /** The exchange is not carried out; this is the answer. */
-  | { kind: 'status'; status: number; body?: unknown }
-  /** The container of the agent cannot be pulled. Default `not-found`; any other text is the registry's own sentence. */
-  | { kind: 'pull-error'; reason?: 'not-found' | 'unauthorized' | 'timeout' | (string & {}) }
-  /** Matching exchanges, commands, pulls and disk accesses take this much longer. */
-  | { kind: 'delay'; ms: number }
-
-/** Something that goes wrong in a lab. */
-export interface Fault {
-  match: FaultMatch
-  effect: FaultEffect
-  /** How often it strikes; without, until it is removed. */
-  times?: number
-}
-
-/** The lab's knowledge of machines that a probe point lacks. */
+/** The lab's knowledge of machines that a probe point lacks, and what a fault can do to them. */
 export interface FaultContext {
   clock: Clock
+  /** The seed of the lab: it decides when a fault of some probability strikes. */
+  seed: number
+  /** Finds a node by uuid or name. */
+  node(ident: string): Readonly<NodeRecord> | undefined
+  /** The node that a machine belongs to. */
+  nodeOf(machine: string): Readonly<NodeRecord> | undefined
   /** Machine behind a node, once there is one. */
   machineOf(node: string): string | undefined
-  phaseOf(machine: string): FaultMatch['phase'] | undefined
+  phaseOf(machine: string): Phase | undefined
+  /** The step that the agent of a machine carries out. */
+  stepOf(machine: string): string | undefined
+  restartAgent(machine: string): void
+  cutPower(machine: string): void
 }
 
-/** The failures that faults cause, in the form that each room that reports probe points expects. */
-export interface FaultOutcomes {
-  connectionLost(): Error
-  answer(status: number, body: unknown): unknown
-  exit(code: number, stderr: string): unknown
-  diskError(): Error
-  bmcSilent(): Error
-  pullFailed(image: string, reason: string | undefined): Error
-}
+/** A fault in force. */
+export class ActiveFault {
+  struck = 0
+  passed = 0
+  /** BMCs that are dark because of it, with the lab time until which they are. */
+  readonly dark = new Map<string, number>()
+  readonly random: Random
+  /** Aborted when the fault is lifted. */
+  readonly lifted = new AbortController()
 
-/** The faults of a lab. Adding and removing one takes effect at once. */
-export interface Faults {
-  /**
-   * Adds a fault; disposing of what it returns removes it.
-   *
-   * @throws UserError for a fault that could never strike
-   */
-  add(fault: Fault): Disposable
-  /** Removes all faults. */
-  clear(): void
+  constructor(
+    readonly id: string,
+    readonly fault: Fault,
+    seed: number,
+  ) {
+    this.random = seededRandom(seed)
+  }
+
+  /** Whether it can strike no more. A BMC may still be dark because of it. */
+  get isSpent(): boolean {
+    const { times = Infinity, effect } = this.fault
+    return this.struck >= times && effect.kind !== 'bmc-dark'
+  }
+
+  report(): FaultReport {
+    return { id: this.id, ...this.fault, struck: this.struck }
+  }
 }
 
 /** Strikes at the points of a probe, which it watches only while there are faults. */
 export class FaultInjector implements Faults {
-  readonly #faults = new Map<Fault, number>()
+  readonly #faults = new Map<string, ActiveFault>()
   readonly #probe: Probe
   readonly #context: FaultContext
-  readonly #outcomes: FaultOutcomes
+  readonly #onStrike: (fault: FaultReport, point: ProbePoint) => void
+  /** Faults that struck at a point. */
+  readonly #struck = new WeakMap<ProbePoint, string>()
   #attached: Disposable | undefined
+  #last = 0
 
-  constructor(probe: Probe, context: FaultContext, outcomes: FaultOutcomes) {
+  constructor(probe: Probe, context: FaultContext, onStrike: (fault: FaultReport, point: ProbePoint) => void) {
     this.#probe = probe
     this.#context = context
-    this.#outcomes = outcomes
+    this.#onStrike = onStrike
   }
 
-  add(fault: Fault): Disposable {
+  add(fault: Fault): AddedFault {
     checkFault(fault)
-    this.#faults.set(fault, fault.times ?? Infinity)
-    this.#attached ??= this.#probe.attach((point, next) => this.#strike(point, next))
-    return { [Symbol.dispose]: () => this.#remove(fault) }
+    const id = `fault-${++this.#last}`
+    this.#faults.set(id, new ActiveFault(id, fault, this.#context.seed * 1000 + this.#last))
+    this.#watch()
+    return { id, [Symbol.dispose]: () => void this.lift(id) }
   }
 
-  clear(): void {
-    for (const fault of [...this.#faults.keys()]) this.#remove(fault)
+  list(): FaultReport[] {
+    return [...this.#faults.values()].map((fault) => fault.report())
   }
 
-  #remove(fault: Fault): void {
-    this.#faults.delete(fault)
-    if (this.#faults.size > 0) return
+  /** @returns whether there was such a fault */
+  lift(id: string): boolean {
+    const fault = this.#faults.get(id)
+    if (!fault) return false
+    this.#faults.delete(id)
+    fault.lifted.abort()
+    this.#watch()
+    return true
+  }
+
+  clear(label?: string): void {
+    for (const { id, fault } of [...this.#faults.values()])
+      if (label === undefined || fault.label === label) this.lift(id)
+  }
+
+  /** The fault that struck at a point. */
+  at(point: ProbePoint): string | null {
+    return this.#struck.get(point) ?? null
+  }
+
+  /** Watches the points at which a present fault can strike, and no others: a watched disk is read more often. */
+  #watch(): void {
     this.#attached?.[Symbol.dispose]()
-    this.#attached = undefined
+    const inForce = [...this.#faults.values()].filter(({ isSpent }) => !isSpent)
+    const kinds = [...new Set(inForce.flatMap(({ fault }) => pointsOf(fault)))]
+    this.#attached =
+      kinds.length === 0 ? undefined : this.#probe.attach((point, next) => this.#decide(point, next), kinds)
   }
 
-  async #strike<T>(point: ProbePoint, next: () => Promise<T>): Promise<T> {
-    for (const [fault, left] of this.#faults) {
-      if (!this.#strikes(fault, point)) continue
-      if (left <= 1) this.#remove(fault)
-      else this.#faults.set(fault, left - 1)
-      const { effect } = fault
-      switch (effect.kind) {
-        case 'agent-silent':
-          throw this.#outcomes.connectionLost()
-        case 'bmc-silent':
-          throw this.#outcomes.bmcSilent()
-        case 'disk-error':
-          throw this.#outcomes.diskError()
-        case 'exit-code':
-          return this.#outcomes.exit(effect.code, effect.stderr ?? '') as T
-        case 'status':
-          return this.#outcomes.answer(effect.status, effect.body) as T
-        case 'pull-error':
-          if (effect.reason === 'timeout') await this.#context.clock.sleep(DIAL_TIMEOUT, { weak: true })
-          throw this.#outcomes.pullFailed(point['image'] as string, effect.reason)
-        case 'delay':
-          await this.#context.clock.sleep(effect.ms)
-      }
-    }
-    return next()
+  /** Decides which faults strike before anything moves; the first is the outermost. */
+  #decide<T>(point: ProbePoint, next: () => Promise<T>): Promise<T> {
+    const striking = [...this.#faults.values()].filter((active) => this.#strikes(active, point))
+    return striking.reduceRight<() => Promise<T>>(
+      (inner, active) => () => strike(active, point, inner, this.#context),
+      next,
+    )()
   }
 
-  #strikes({ match, effect }: Fault, point: ProbePoint): boolean {
-    return concerns(effect, point) && this.#matches(match, point)
+  #strikes(active: ActiveFault, point: ProbePoint): boolean {
+    const { fault } = active
+    const { effect, times = Infinity, after = 0, probability = 1, between } = fault
+    const { clock } = this.#context
+    if (!pointsOf(fault).includes(point.kind) || !this.#matches(fault, point)) return false
+    // A BMC that is dark stays so, whatever it is called for.
+    if (effect.kind === 'bmc-dark' && clock.now() < (active.dark.get(String(point['node'])) ?? 0)) return true
+    if (between && !(between[0] <= clock.elapsed() && clock.elapsed() < between[1])) return false
+    if (active.struck >= times || active.passed++ < after) return false
+    if (probability < 1 && active.random.next() >= probability) return false
+    active.struck++
+    this.#struck.set(point, active.id)
+    this.#onStrike(active.report(), point)
+    if (active.isSpent) this.#watch()
+    return true
   }
 
-  #matches(match: FaultMatch, point: ProbePoint): boolean {
+  #matches({ match, effect }: Fault, point: ProbePoint): boolean {
+    const context = this.#context
+    const wanted = match.node === undefined ? undefined : context.node(match.node)
+    if (match.node !== undefined && !wanted) return false
     // A BMC belongs to a node before its machine exists.
-    const machine = (point.kind === 'bmc' ? this.#context.machineOf(point['node'] as string) : point['machine']) as
-      string | undefined
+    const ofBmc = point.kind === 'bmc' ? context.node(String(point['node'])) : undefined
+    const machine = ofBmc ? context.machineOf(ofBmc.uuid) : (point['machine'] as string | undefined)
     if (match.machine !== undefined && match.machine !== machine) return false
-    if (point.kind === 'bmc' && match.node !== undefined) return match.node === point['node']
-    if (match.node !== undefined && (machine === undefined || this.#context.machineOf(match.node) !== machine))
+    const ofPoint = point['node'] === undefined ? undefined : context.node(String(point['node']))
+    if (
+      wanted &&
+      !(ofPoint?.uuid === wanted.uuid || (machine !== undefined && context.machineOf(wanted.uuid) === machine))
+    )
       return false
-    if (match.phase !== undefined && (machine === undefined || this.#context.phaseOf(machine) !== match.phase))
-      return false
+    const node = wanted ?? ofPoint ?? (machine === undefined ? undefined : context.nodeOf(machine))
+    if (match.state !== undefined && node?.provision_state !== match.state) return false
+    if (match.step !== undefined && (machine === undefined || context.stepOf(machine) !== match.step)) return false
+    if (match.phase !== undefined && (machine === undefined || context.phaseOf(machine) !== match.phase)) return false
     if (match.program !== undefined && programOf(point) !== match.program) return false
     if (match.disk !== undefined && point['disk'] !== match.disk) return false
+    if (match.bmc !== undefined && point['call'] !== match.bmc) return false
     if (match.image !== undefined && !(point['image'] as string | undefined)?.startsWith(match.image)) return false
-    return match.route === undefined || matchesRoute(match.route, point)
+    if (match.route !== undefined && !matchesRoute(match.route, point)) return false
+    return concerns(effect, point)
   }
 }
 
-/** Which points an effect can act on at all. */
-function concerns(effect: FaultEffect, point: ProbePoint): boolean {
+/** What an effect needs of a point beyond its kind. */
+function concerns(effect: Fault['effect'], point: ProbePoint): boolean {
   switch (effect.kind) {
     case 'agent-silent':
-      return point.kind === 'exchange' && (point['from'] === 'agent' || point['to'] === 'agent')
-    case 'status':
-      return point.kind === 'exchange'
-    case 'bmc-silent':
-      return point.kind === 'bmc'
-    case 'exit-code':
-      return point.kind === 'command'
+      return point['from'] === 'agent' || point['to'] === 'agent'
+    case 'wrong-token':
+    case 'stale-agent-url':
+      return point['from'] === 'agent'
+    case 'empty-last-error':
+      return point['to'] === 'ironic'
+    case 'agent-restart':
+    case 'power-loss':
+      return point['machine'] !== undefined || point.kind === 'bmc'
     case 'disk-error': {
-      if (point.kind !== 'disk-write' && point.kind !== 'disk-read') return false
       const offset = point['offset'] as number
       return offset <= effect.at && effect.at < offset + (point['length'] as number)
     }
-    case 'pull-error':
-      return point.kind === 'pull'
-    case 'delay':
-      return point.kind !== 'bmc'
+    default:
+      return true
   }
-}
-
-const programOf = (point: ProbePoint): string | undefined =>
-  point.kind === 'command' ? (point['argv'] as readonly string[])[0]!.split('/').at(-1) : undefined
-
-function matchesRoute(route: string, point: ProbePoint): boolean {
-  if (point.kind !== 'exchange') return false
-  const [, method, path] = /^(?:([A-Z]+) )?(.*)$/.exec(route)!
-  if (method !== undefined && method !== point['method']) return false
-  return (point['target'] as string).startsWith(path!)
-}
-
-/** @throws UserError for a fault that could never strike */
-export function checkFault({ match, effect }: Fault): void {
-  const wrong = (message: string, remedy: string) => new UserError('fault', message, { remedy, kind: 'usage' })
-  if (effect.kind === 'exit-code' && match.route !== undefined)
-    throw wrong('a fault with an exit code cannot match a route', 'match a program')
-  if (effect.kind === 'status' && (match.program !== undefined || match.disk !== undefined))
-    throw wrong('a fault with a status matches exchanges, not programs or disks', 'match a route')
-  if (effect.kind === 'pull-error' && (match.route ?? match.program ?? match.disk) !== undefined)
-    throw wrong('a fault with a pull error matches images, not routes, programs or disks', 'match an image')
-  if (match.image !== undefined && effect.kind !== 'pull-error' && effect.kind !== 'delay')
-    throw wrong(`a fault of kind ${effect.kind} cannot match an image`, 'give it a pull-error, or a delay')
-  if (effect.kind === 'delay' && Object.keys(match).length === 0)
-    throw wrong('a delay that matches everything would delay itself', 'match something')
 }

@@ -1,5 +1,5 @@
 import type { ProvisionState } from '../../wire/index.js'
-import type { FaultMatch } from './faults.js'
+import type { FaultMatch } from './fault.js'
 
 /**
  * Phase of a machine, for matching faults. `install` is the part of a deployment from the start of install_coreos to the

@@ -40,7 +40,10 @@ interface Running {
 export class Agents implements AsyncDisposable {
   readonly #options: AgentsOptions
   readonly #running = new Map<string, Running>()
+  /** Step that each machine's agent carries out, and whether it is the installation of the present boot. */
+  readonly #steps = new Map<string, string>()
   readonly #installing = new Set<string>()
+  readonly #boots = new Map<string, { machine: Machine; boot: Boot }>()
   readonly #stopping = new Set<Promise<void>>()
 
   constructor(options: AgentsOptions) {
@@ -52,6 +55,21 @@ export class Agents implements AsyncDisposable {
     return this.#installing.has(machine)
   }
 
+  /** The step that the agent of a machine carries out now. */
+  stepOf(machine: string): string | undefined {
+    return this.#steps.get(machine)
+  }
+
+  /** Ends the agent of a machine, and starts it again on the same boot; commands in the ramdisk go on. */
+  restart(id: string): void {
+    const up = this.#boots.get(id)
+    if (!up) return
+    const installing = this.#installing.has(id)
+    this.down(up.machine, up.boot)
+    this.ramdiskUp(up.machine, up.boot)
+    if (installing) this.#installing.add(id)
+  }
+
   ramdiskUp(machine: Machine, boot: Boot): void {
     const { addresses, transport, probe, clock, random, logger, pace, onProgress, onRefused } = this.#options
     const { configFiles, tls, nodeUuid, standalone } = this.#options
@@ -61,6 +79,7 @@ export class Agents implements AsyncDisposable {
       source.kind === 'ramdisk' ? source.parameters : live ? kernelParameters(live.kernelArguments) : {}
     const files = [...(live?.agent?.configFiles ?? []), ...(configFiles ?? [])]
     this.#installing.delete(id)
+    this.#boots.set(id, { machine, boot })
     const own = this.#probeOf(id, probe)
     try {
       const agent = startAgent({
@@ -96,6 +115,7 @@ export class Agents implements AsyncDisposable {
     if (running?.boot !== boot.id) return
     this.#running.delete(id)
     this.#installing.delete(id)
+    this.#boots.delete(id)
     running.mounted[Symbol.dispose]()
     const stopping = running.agent.stop().finally(() => this.#stopping.delete(stopping))
     this.#stopping.add(stopping)
@@ -112,9 +132,15 @@ export class Agents implements AsyncDisposable {
   #probeOf(machine: string, probe: Probe): Probe {
     const own = new Probe({ outer: probe, extend: (point) => ({ ...point, machine }) })
     own.attach(
-      (point, next) => {
-        if (point['step'] === 'install_coreos') this.#installing.add(machine)
-        return next()
+      async (point, next) => {
+        const step = point['step'] as string
+        if (step === 'install_coreos') this.#installing.add(machine)
+        this.#steps.set(machine, step)
+        try {
+          return await next()
+        } finally {
+          this.#steps.delete(machine)
+        }
       },
       ['agent-command'],
     )

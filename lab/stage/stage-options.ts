@@ -5,6 +5,7 @@ import type { Clock, Logger, Random } from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import type { Events } from '../events.js'
+import type { JournalOptions } from '../journal/journal.js'
 import type { ImageCacheRequest } from '../image-staging.js'
 import type { LiveImages, LiveImagesRequest } from '../live-images.js'
 import type { StateFolder } from '../state/state-folder.js'
@@ -18,6 +19,10 @@ export interface StageOptions {
   network?: { host: string; port: number } | null
   clock?: Clock
   random?: Random
+  /** Decides when faults of some probability strike. Default 1. */
+  seed?: number
+  /** How much the journal keeps. */
+  journal?: Pick<JournalOptions, 'capacity' | 'bytes'>
   logger?: Logger
   /** Ironic's own configuration; default: upstream's defaults with everything enabled. */
   ironic?: IronicConfigRequest

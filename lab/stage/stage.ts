@@ -18,6 +18,7 @@ import {
   IronicRefused,
   probed,
   type Dispatch,
+  type NodeRecord,
   type Transport,
 } from '../../wire/index.js'
 import { openAccess } from './access.js'
@@ -34,9 +35,11 @@ import type { StageOptions } from './stage-options.js'
 import { enroll } from '../enroll.js'
 import { Events } from '../events.js'
 import { simulatedStage } from '../image-staging.js'
-import { faultOutcomes } from '../faults/fault-outcomes.js'
 import { FaultInjector } from '../faults/faults.js'
+import { Journal } from '../journal/journal.js'
+import { recordInto } from '../journal/record.js'
 import { openFront } from './front.js'
+import { OwnExchanges } from './own-exchanges.js'
 import { StagedIronic, type IronicProcess } from './ironic-process.js'
 import { phaseOf } from '../faults/phase.js'
 import { labApi } from '../lab-api.js'
@@ -70,6 +73,7 @@ export interface Stage extends AsyncDisposable {
   readonly clock: Clock
   readonly events: Events
   readonly faults: FaultInjector
+  readonly journal: Journal
   readonly probe: Probe
   /** The served live images, if there are any. */
   readonly images: LiveImages['service'] | null
@@ -131,8 +135,12 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     }),
   )
   const reservations = new ReservationGate(database, events)
+  const own = new OwnExchanges()
   const agents = new Agents({
-    transport: (machine) => (agentPace === PROMPT_PACE ? reservations.patient(machine, transport) : transport),
+    transport: (machine) => {
+      const known = own.known(transport)
+      return agentPace === PROMPT_PACE ? reservations.patient(machine, known) : known
+    },
     ...{ addresses, clock, random, probe, pace: agentPace, tls: options.agentTls ?? policy.requireTls },
     ...(options.managers ? { managers: options.managers } : {}),
     logger: withFields(logger, { room: 'agent' }),
@@ -147,6 +155,43 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       events.emit({ kind: 'progress', machine, step, progress: reported })
     },
   })
+  const nodeBy = (ident: string): Readonly<NodeRecord> | undefined => {
+    const { nodes, nodesByName } = database.records
+    return (nodes.get(ident) ?? nodes.get(nodesByName.get(ident) ?? ''))?.record
+  }
+  const nodeOf = (machine: string): Readonly<NodeRecord> | undefined =>
+    database.records.nodes.get(reservations.nodeOf(machine) ?? '')?.record
+  const faults = new FaultInjector(
+    probe,
+    {
+      ...{ clock, seed: options.seed ?? 1, node: nodeBy, nodeOf },
+      machineOf: (uuid) => {
+        const node = nodeBy(uuid)
+        return node && machineOf(node, machines)?.spec.id
+      },
+      phaseOf: (machine) => {
+        const node = nodeOf(machine)
+        return node && phaseOf(node.provision_state, agents.isInstalling(machine))
+      },
+      stepOf: (machine) => agents.stepOf(machine),
+      restartAgent: (machine) => agents.restart(machine),
+      cutPower: (machine) =>
+        void machines
+          .get(machine)
+          ?.setPower('off')
+          .catch((error: unknown) => logger('warn', 'a machine did not lose its power', { machine, error })),
+    },
+    (struck, point) => recorder.struck(struck, point),
+  )
+  scope.onClose(() => faults.clear())
+  const journal = new Journal({ now: () => clock.now(), wallNow: () => systemClock().now(), ...options.journal })
+  const recorder = recordInto(journal, {
+    ...{ probe, events, clock, node: nodeBy, nodeOf },
+    machineOf: (node) => machineOf(node, machines)?.spec.id,
+    names: () => [...database.records.nodes.values()].map(({ record }) => record.name ?? record.uuid),
+    faultAt: (point) => faults.at(point),
+  })
+
   const spec = machineSpecs(options)
 
   const live = options.liveImages
@@ -201,12 +246,12 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       deploymentRepeated: (repeated) => events.emit({ kind: 'deployment-repeated', ...repeated }),
     })
     const api = createIronicApi({
-      ...{ conductor: ironic.conductor, store, clock, random, probe, service, newest },
+      ...{ conductor: ironic.conductor, store, clock, random, service, newest },
       fastTrack: policy.fastTrack,
       ...(access.guard ? { guard: access.guard } : {}),
       logger: withFields(logger, { room: 'api' }),
     })
-    return { ironic, dispatch: withLabApi(api) }
+    return { ironic, dispatch: withLabApi(own.probed(api, probe)) }
   }
   const withLabApi = (api: Dispatch): Dispatch =>
     labApi({
@@ -229,24 +274,9 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   }
   reservations.open()
 
-  const faults = new FaultInjector(
-    probe,
-    {
-      clock,
-      machineOf: (uuid) => {
-        const entry = database.records.nodes.get(uuid)
-        return entry && machineOf(entry.record, machines)?.spec.id
-      },
-      phaseOf: (machine) => {
-        const node = database.records.nodes.get(reservations.nodeOf(machine) ?? '')
-        return node && phaseOf(node.record.provision_state, agents.isInstalling(machine))
-      },
-    },
-    faultOutcomes,
-  )
   const clientBy = (by: Transport, endpoint: string) =>
     new IronicClient({
-      transport: probed(by, probe, { from: 'client', to: 'ironic' }),
+      transport: probed(own.known(by), probe, { from: 'client', to: 'ironic' }),
       ...{ endpoint, headers: access.headers, clock },
     })
   /** Enrolls on a private transport, since the API does not answer other clients yet. */
@@ -281,6 +311,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       clock,
       events,
       faults,
+      journal,
       probe,
       spec,
       images: live?.service ?? null,

@@ -1,5 +1,5 @@
 import type { LabEvent } from '../events.js'
-import type { Fault } from '../faults/faults.js'
+import type { Fault } from '../faults/fault.js'
 import type { MachineSpec } from '../../machine/index.js'
 import type { Deployment, ThreadedLabOptions } from '../lab.js'
 import type { CrossingError } from './crossing-error.js'

@@ -1,5 +1,6 @@
 import { UserError } from '../../runtime/index.js'
-import { checkFault, type Fault, type Faults } from '../faults/faults.js'
+import { checkFault } from '../faults/check-fault.js'
+import type { AddedFault, Fault, Faults } from '../faults/fault.js'
 import { checkData } from './crossing.js'
 import type { Request } from './messages.js'
 
@@ -13,7 +14,7 @@ interface FaultShards {
 }
 
 /** The faults of all shards. A fault of one node is in that node's shard only. */
-export class ThreadedFaults implements Faults {
+export class ThreadedFaults implements Pick<Faults, 'add' | 'clear'> {
   readonly #shards: FaultShards
   readonly #faults = new Map<number, Fault>()
   #last = 0
@@ -22,7 +23,7 @@ export class ThreadedFaults implements Faults {
     this.#shards = shards
   }
 
-  add(fault: Fault): Disposable {
+  add(fault: Fault): AddedFault {
     checkFault(fault)
     checkData('the fault', fault)
     if (fault.times !== undefined && fault.match.node === undefined && fault.match.machine === undefined)
@@ -33,11 +34,12 @@ export class ThreadedFaults implements Faults {
     this.#faults.set(number, fault)
     for (const shard of this.#shardsOf(fault))
       this.#shards.post(shard, { kind: 'add-fault', fault: number, settings: fault })
-    return { [Symbol.dispose]: () => this.#remove(number) }
+    return { id: `fault-${number}`, [Symbol.dispose]: () => this.#remove(number) }
   }
 
-  clear(): void {
-    for (const number of [...this.#faults.keys()]) this.#remove(number)
+  clear(label?: string): void {
+    for (const [number, fault] of [...this.#faults])
+      if (label === undefined || fault.label === label) this.#remove(number)
   }
 
   /** The faults that a new shard begins with. */

@@ -58,7 +58,7 @@ export async function openStage({
     ironicUrl: () => endpoint,
     types: recordedTypes,
   })
-  const api = createIronicApi({ conductor: ironic.conductor, store, clock, random, probe, logger, ...more })
+  const api = createIronicApi({ conductor: ironic.conductor, store, clock, random, logger, ...more })
   transport.register(endpoint, api)
   return {
     api,

@@ -1,0 +1,55 @@
+import type { Clock } from '../../runtime/index.js'
+import { answerOfStream, ConnectionFailed, streamToSend, type WireResponse } from '../../wire/index.js'
+
+type Side = 'client' | 'server'
+
+export const withBody = (answer: WireResponse, body: unknown): WireResponse =>
+  body === undefined ? answer : { ...answer, body: typeof body === 'string' ? body : JSON.stringify(body) }
+
+const CUT_OFF = 'the connection was closed in the middle of the body (a fault of this lab)'
+
+/** An answer whose connection closes in the middle of the body. */
+export function cutOff(answer: WireResponse, side: Side): WireResponse {
+  const { status, headers, body } = answer
+  if (body === undefined || streamToSend(answer)) return answer
+  if (side === 'client') throw new ConnectionFailed(CUT_OFF)
+  const length = String(Buffer.byteLength(body))
+  return answerOfStream(status, { ...headers, 'content-length': length }, async function* () {
+    yield half(body)
+    throw new ConnectionFailed(CUT_OFF)
+  })
+}
+
+/** An answer with the first half of its body. */
+export const halved = (answer: WireResponse): WireResponse =>
+  answer.body === undefined ? answer : { status: answer.status, headers: answer.headers, body: half(answer.body) }
+
+const half = (body: string): string => body.slice(0, Math.floor(body.length / 2))
+
+/** An answer whose body takes its time. */
+export async function slowed(answer: WireResponse, pace: number, side: Side, clock: Clock): Promise<WireResponse> {
+  const { status, headers, body } = answer
+  if (body === undefined || streamToSend(answer)) return answer
+  const bytes = Buffer.from(body)
+  if (side === 'client') {
+    await clock.sleep((bytes.length / pace) * 1000)
+    return answer
+  }
+  const piece = Math.max(1, Math.ceil(pace / 10))
+  const stated = { ...headers, 'content-length': String(bytes.length) }
+  return answerOfStream(status, stated, async function* (signal) {
+    const text = new TextDecoder()
+    for (let at = 0; at < bytes.length && !signal.aborted; at += piece) {
+      const part = bytes.subarray(at, at + piece)
+      await clock.sleep((part.length / pace) * 1000, { signal }).catch(() => {})
+      yield text.decode(part, { stream: true })
+    }
+  })
+}
+
+/** An answer about nodes in which no error is told. */
+export function emptyLastError(answer: WireResponse): WireResponse {
+  if (!answer.body?.includes('"last_error"')) return answer
+  const told = JSON.parse(answer.body) as unknown
+  return { ...answer, body: JSON.stringify(told, (key, value: unknown) => (key === 'last_error' ? '' : value)) }
+}

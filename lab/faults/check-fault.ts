@@ -1,0 +1,102 @@
+import { UserError, type ProbePoint } from '../../runtime/index.js'
+import { AGENT_OPERATIONS, IRONIC_OPERATIONS } from '../../wire/index.js'
+import type { Fault, FaultKind, FaultMatch } from './fault.js'
+
+/** Kinds of probe points at which each effect acts. */
+export const POINTS: Readonly<Record<FaultKind, readonly string[]>> = {
+  'agent-silent': ['exchange'],
+  'agent-restart': ['exchange', 'command', 'agent-command'],
+  'power-loss': ['exchange', 'command', 'agent-command', 'disk-write', 'bmc'],
+  'bmc-silent': ['bmc'],
+  'bmc-dark': ['bmc'],
+  'bmc-lies': ['bmc'],
+  'exit-code': ['command'],
+  'disk-error': ['disk-read', 'disk-write'],
+  'disk-full': ['disk-write'],
+  'disk-lies': ['disk-write'],
+  status: ['exchange'],
+  'connection-reset': ['exchange'],
+  hang: ['exchange', 'bmc', 'command'],
+  'truncated-body': ['exchange'],
+  'malformed-body': ['exchange'],
+  'slow-body': ['exchange'],
+  repeat: ['exchange'],
+  'wrong-token': ['exchange'],
+  'stale-agent-url': ['exchange'],
+  'empty-last-error': ['exchange'],
+  'pull-error': ['pull'],
+  delay: ['exchange', 'bmc', 'command', 'agent-command', 'disk-read', 'disk-write', 'pull', 'image-pull'],
+}
+
+/** Kinds of probe points that a condition can hold at. */
+const CONDITIONS: Partial<Record<keyof FaultMatch, readonly string[]>> = {
+  route: ['exchange'],
+  program: ['command'],
+  disk: ['disk-read', 'disk-write'],
+  image: ['pull', 'image-pull'],
+  bmc: ['bmc'],
+}
+
+/** Kinds of probe points at which a fault can strike. */
+export function pointsOf({ match, effect }: Fault): readonly ProbePoint['kind'][] {
+  let points = POINTS[effect.kind]
+  for (const [condition, at] of Object.entries(CONDITIONS))
+    if (match[condition as keyof FaultMatch] !== undefined) points = points.filter((point) => at.includes(point))
+  return points
+}
+
+/** @throws UserError `fault` for a fault that could never strike */
+export function checkFault(fault: Fault): void {
+  const { match, effect, times, after, probability, between } = fault
+  const wrong = (message: string, remedy: string) => new UserError('fault', message, { remedy, kind: 'usage' })
+  if (pointsOf(fault).length === 0) {
+    const named = Object.keys(CONDITIONS).filter((name) => match[name as keyof FaultMatch] !== undefined)
+    const fitting = Object.entries(CONDITIONS).flatMap(([name, at]) =>
+      at.some((point) => POINTS[effect.kind].includes(point)) ? [name] : [],
+    )
+    throw wrong(
+      `a fault of kind ${effect.kind} can never strike where ${named.join(' and ')} ${named.length > 1 ? 'match' : 'matches'}`,
+      fitting.length === 0 ? 'match a node, machine, state, step or phase' : `match ${fitting.join(' or ')}`,
+    )
+  }
+  if (effect.kind === 'delay' && Object.keys(match).length === 0)
+    throw wrong('a delay that matches everything would delay itself', 'match something')
+  if (times !== undefined && !(Number.isInteger(times) && times > 0))
+    throw wrong(`times is ${times}, which is no count`, 'name how often it strikes: 1 or more')
+  if (after !== undefined && !(Number.isInteger(after) && after >= 0))
+    throw wrong(`after is ${after}, which is no count`, 'name how many matches pass before it strikes')
+  if (probability !== undefined && !(probability > 0 && probability <= 1))
+    throw wrong(`probability ${probability} lets it never strike`, 'name a number above 0, at most 1')
+  if (between !== undefined && !(between[0] < between[1]))
+    throw wrong('between ends before it begins', 'name the earlier time first')
+  if (match.route !== undefined && !isRoute(match.route))
+    throw wrong(`no call begins with ${match.route}`, 'match a route as in PUT /v1/nodes/:id/states/provision')
+}
+
+/** `POST /v1/nodes/:id` as method and parts. */
+export function routeOf(route: string): { method: string | undefined; parts: readonly string[] } {
+  const [, method, path = ''] = /^(?:([A-Z]+) +)?(.*)$/s.exec(route)!
+  return { method, parts: path.split('/').filter((part) => part !== '') }
+}
+
+const isNamed = (part: string): boolean => /^(:\w+|\{\w+\})$/.test(part)
+
+/** Whether a path begins with the parts of a route. The last part may be cut short, as in `/v1/heart`. */
+export function beginsWith(path: readonly string[], parts: readonly string[]): boolean {
+  return parts.every((part, index) => {
+    const there = path[index]
+    if (there === undefined) return false
+    return isNamed(part) || isNamed(there) || there === part || (index === parts.length - 1 && there.startsWith(part))
+  })
+}
+
+function isRoute(route: string): boolean {
+  const { method, parts } = routeOf(route)
+  return [...IRONIC_OPERATIONS, ...Object.values(AGENT_OPERATIONS)].some(
+    (operation) =>
+      (method === undefined || operation.method === method) &&
+      ('paths' in operation ? operation.paths : [operation.path, ...('also' in operation ? operation.also : [])]).some((path) =>
+        beginsWith(routeOf(path).parts, parts),
+      ),
+  )
+}

@@ -1,0 +1,116 @@
+import type { ProvisionState } from '../../wire/index.js'
+
+/** Where a {@link Fault} strikes: all conditions must hold. */
+export interface FaultMatch {
+  /** A node's uuid or name. */
+  node?: string
+  machine?: string
+  /** Provision state of the node, at the time of the strike. */
+  state?: ProvisionState
+  /** The step that the agent carries out: `install_coreos`. */
+  step?: string
+  phase?: 'inspect' | 'clean' | 'deploy' | 'install' | 'active'
+  /**
+   * An exchange whose path begins so, as in `/v1/heartbeat`; with a method in front, `POST /v1/nodes`. `:id` stands for any
+   * part: `PUT /v1/nodes/:id/states/provision`.
+   */
+  route?: string
+  /** A command on a machine, by the name of its program. */
+  program?: string
+  /** Kernel name of a disk. */
+  disk?: string
+  /** A container's image that is pulled, or what its name begins with. */
+  image?: string
+  /** A call of a BMC: `read power`, `set power`, `set boot`, or what is done to its firmware: `change`, `report` ... */
+  bmc?: string
+}
+
+/** How a {@link Fault} strikes. */
+export type FaultEffect =
+  /** Nothing gets through between the agent and Ironic, in either direction. */
+  | { kind: 'agent-silent' }
+  /** The agent is started again, on the same boot; what it began goes on where a restarted agent can follow it. */
+  | { kind: 'agent-restart' }
+  /** The machine loses its power. */
+  | { kind: 'power-loss' }
+  /** The BMC does not answer. */
+  | { kind: 'bmc-silent' }
+  /** The call is carried out; after it, the BMC does not answer for `ms` of lab time, as while it starts again. */
+  | { kind: 'bmc-dark'; ms: number }
+  /** The BMC says that it has done what it has not. */
+  | { kind: 'bmc-lies' }
+  /** The program does not run; it ends with this exit code after printing `stderr`. */
+  | { kind: 'exit-code'; code: number; stderr?: string }
+  /** The disk's medium is broken at byte `at`: what touches it fails with EIO. */
+  | { kind: 'disk-error'; at: number }
+  /** Writing fails with ENOSPC. */
+  | { kind: 'disk-full' }
+  /** The disk says that it has written what it has not. */
+  | { kind: 'disk-lies' }
+  /** The exchange is not carried out; this is the answer. */
+  | { kind: 'status'; status: number; body?: unknown }
+  /** The connection is reset: before the request is carried out, or after it with the answer lost. Default `before`. */
+  | { kind: 'connection-reset'; when?: 'before' | 'after' }
+  /** No answer comes, until the fault is lifted. */
+  | { kind: 'hang' }
+  /** The connection is closed in the middle of the answer's body. */
+  | { kind: 'truncated-body' }
+  /** The answer's body is no whole document, though its length is right. */
+  | { kind: 'malformed-body' }
+  /** The answer's body comes at this pace. */
+  | { kind: 'slow-body'; bytesPerSecond: number }
+  /** The request is carried out this often, as by a client that tries again too soon. Default 2. */
+  | { kind: 'repeat'; times?: number }
+  /** The agent shows a token that is not its own. */
+  | { kind: 'wrong-token' }
+  /** The agent names an address at which it does not listen. */
+  | { kind: 'stale-agent-url' }
+  /** Ironic's answers about nodes have an empty `last_error`. */
+  | { kind: 'empty-last-error' }
+  /** The container of the agent cannot be pulled. Default `not-found`; any other text is the registry's own sentence. */
+  | { kind: 'pull-error'; reason?: 'not-found' | 'unauthorized' | 'timeout' | (string & {}) }
+  /** Matching exchanges, calls of BMCs, commands, pulls and disk accesses take this much longer. */
+  | { kind: 'delay'; ms: number }
+
+export type FaultKind = FaultEffect['kind']
+
+/** Something that goes wrong in a lab. */
+export interface Fault {
+  match: FaultMatch
+  effect: FaultEffect
+  /** How often it strikes; without, until it is lifted. */
+  times?: number
+  /** Matches that pass before it strikes. Default 0. */
+  after?: number
+  /** How likely it strikes, from 0 to 1; the lab's seed decides. Default 1. */
+  probability?: number
+  /** Milliseconds of lab time since the lab began, between which it strikes. */
+  between?: readonly [from: number, to: number]
+  /** Any text, to lift several faults at once. */
+  label?: string
+}
+
+/** A fault of a lab as it stands. */
+export interface FaultReport extends Fault {
+  /** `fault-1`, in the order in which they were added. */
+  id: string
+  /** How often it has struck. */
+  struck: number
+}
+
+/** A fault that was added; disposing of it lifts it. */
+export interface AddedFault extends Disposable {
+  readonly id: string
+}
+
+/** The faults of a lab. Adding and lifting one takes effect at once. */
+export interface Faults {
+  /** @throws UserError `fault` for a fault that could never strike */
+  add(fault: Fault): AddedFault
+  /** Those that were added and not lifted, also when they strike no more. */
+  list(): FaultReport[]
+  /** @returns whether there was such a fault */
+  lift(id: string): boolean
+  /** Lifts all faults, or those with a label. */
+  clear(label?: string): void
+}

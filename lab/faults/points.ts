@@ -1,0 +1,14 @@
+import type { ProbePoint } from '../../runtime/index.js'
+import { beginsWith, routeOf } from './check-fault.js'
+
+export const programOf = (point: ProbePoint): string | undefined =>
+  point.kind === 'command' ? (point['argv'] as readonly string[])[0]!.split('/').at(-1) : undefined
+
+/** Whether an exchange is one of a route, as in `PUT /v1/nodes/:id/states/provision`. */
+export function matchesRoute(route: string, point: ProbePoint): boolean {
+  if (point.kind !== 'exchange') return false
+  const { method, parts } = routeOf(route)
+  if (method !== undefined && method !== point['method']) return false
+  const path = (point['target'] as string).replace(/\?.*$/s, '')
+  return beginsWith(routeOf(path).parts, parts)
+}

@@ -1,0 +1,129 @@
+import { BmcRefused } from '../../ironic-mock/index.js'
+import { DIAL_TIMEOUT, pullFailure, type CommandEnd } from '../../machine/index.js'
+import { onAbort, type ProbePoint } from '../../runtime/index.js'
+import { ConnectionFailed, isExchange, type WireResponse } from '../../wire/index.js'
+import type { FaultEffect } from './fault.js'
+import type { ActiveFault, FaultContext } from './faults.js'
+import { cutOff, emptyLastError, halved, slowed, withBody } from './answers.js'
+
+const OF_THIS_LAB = '(a fault of this lab)'
+
+const connectionLost = () => new ConnectionFailed(`the connection was lost ${OF_THIS_LAB}`)
+const bmcSilent = () => new BmcRefused('unreachable', `the connection was refused ${OF_THIS_LAB}`)
+const diskFailure = (code: 'EIO' | 'ENOSPC') =>
+  Object.assign(new Error(`${code === 'EIO' ? 'input/output error' : 'no space left on device'} ${OF_THIS_LAB}`), {
+    code,
+  })
+
+/** Lets a fault have its effect at a point; `next` is what would happen without it, other faults included. */
+export async function strike<T>(
+  active: ActiveFault,
+  point: ProbePoint,
+  next: () => Promise<T>,
+  context: FaultContext,
+): Promise<T> {
+  const { effect } = active.fault
+  const { clock } = context
+  switch (effect.kind) {
+    case 'agent-silent':
+      throw connectionLost()
+    case 'agent-restart':
+      context.restartAgent(machineAt(point, context)!)
+      return next()
+    case 'power-loss': {
+      const machine = machineAt(point, context)
+      if (machine !== undefined) context.cutPower(machine)
+      return next()
+    }
+    case 'bmc-silent':
+      throw bmcSilent()
+    case 'bmc-dark':
+      return darkened(active, effect.ms, String(point['node']), next, context)
+    case 'bmc-lies':
+      // What only reads has nothing to lie about; a change is left out.
+      return (isRead(point) ? next() : undefined) as Promise<T>
+    case 'exit-code':
+      return { exitCode: effect.code, stderr: effect.stderr ?? '' } satisfies CommandEnd as T
+    case 'disk-error':
+      throw diskFailure('EIO')
+    case 'disk-full':
+      throw diskFailure('ENOSPC')
+    case 'disk-lies':
+      return undefined as T
+    case 'pull-error':
+      if (effect.reason === 'timeout') await clock.sleep(DIAL_TIMEOUT, { weak: true })
+      throw new Error(pullFailure(point['image'] as string, effect.reason ?? 'not-found'))
+    case 'delay':
+      await clock.sleep(effect.ms)
+      return next()
+    case 'hang':
+      await new Promise<void>((resolve) => onAbort(active.lifted.signal, () => resolve()))
+      throw point.kind === 'bmc' ? bmcSilent() : connectionLost()
+    default:
+      return (await exchanged(effect, point, next as () => Promise<WireResponse>, context)) as T
+  }
+}
+
+/** Effects on exchanges. */
+async function exchanged(
+  effect: FaultEffect,
+  point: ProbePoint,
+  next: () => Promise<WireResponse>,
+  { clock }: FaultContext,
+): Promise<WireResponse> {
+  if (!isExchange(point)) return next()
+  switch (effect.kind) {
+    case 'status': {
+      const { status, body } = effect
+      return withBody({ status, headers: { 'content-type': 'application/json' } }, body)
+    }
+    case 'connection-reset':
+      if (effect.when === 'after') await next()
+      throw connectionLost()
+    case 'truncated-body':
+      return cutOff(await next(), point.side)
+    case 'malformed-body':
+      return halved(await next())
+    case 'slow-body':
+      return slowed(await next(), effect.bytesPerSecond, point.side, clock)
+    case 'repeat':
+      for (let more = (effect.times ?? 2) - 1; more > 0; more--) await next()
+      return next()
+    case 'wrong-token':
+      point.changes.push((body) => ({ ...body, agent_token: 'not-the-token-of-this-agent' }))
+      return next()
+    case 'stale-agent-url':
+      point.changes.push((body) => ({ ...body, callback_url: STALE_AGENT_URL }))
+      return next()
+    case 'empty-last-error':
+      return emptyLastError(await next())
+    default:
+      return next()
+  }
+}
+
+/** No program listens on port 1 of a host: connections are refused. */
+const STALE_AGENT_URL = 'http://127.0.0.1:1'
+
+async function darkened<T>(
+  { dark }: ActiveFault,
+  ms: number,
+  node: string,
+  next: () => Promise<T>,
+  { clock }: FaultContext,
+): Promise<T> {
+  if (clock.now() < (dark.get(node) ?? 0)) throw bmcSilent()
+  try {
+    return await next()
+  } finally {
+    dark.set(node, clock.now() + ms)
+  }
+}
+
+const machineAt = (point: ProbePoint, context: FaultContext): string | undefined =>
+  point.kind === 'bmc' ? context.machineOf(String(point['node'])) : (point['machine'] as string | undefined)
+
+/** Calls that change nothing, or whose answer is something that was made. */
+const READS = ['read power', 'report', 'system', 'media', 'indicators', 'indicator', 'subscriptions', 'subscribe']
+
+const isRead = (point: ProbePoint): boolean => READS.includes(String(point['call']))

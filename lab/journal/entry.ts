@@ -1,0 +1,115 @@
+import type { ProvisionState } from '../../wire/index.js'
+
+/** What all entries of a {@link Journal} have. */
+export interface EntryHead {
+  /** Counts up from 1, in the order in which things ended. */
+  id: number
+  /** Node that it concerns, by uuid; null where it concerns none, or one that does not exist. */
+  node: string | null
+  /** Name of that node. */
+  name: string | null
+  machine: string | null
+  /** ISO 8601 in lab time. */
+  labTime: string
+  /** ISO 8601. The only member that differs between two runs of one seed. */
+  wallTime: string
+  /** Id of the fault that struck. */
+  fault: string | null
+}
+
+/** A message as the journal keeps it: secrets are masked. */
+export interface Message {
+  headers: Readonly<Record<string, string>>
+  /** The JSON document, or the text where it is none; null without a body, and for one that is too large to keep. */
+  body: unknown
+  /** Bytes of the body. */
+  size: number
+}
+
+/** The call that a call which led nowhere comes nearest to. */
+export interface NearMiss {
+  /** `PUT /v1/nodes/{node_ident}/states/provision`, or what the call names. */
+  nearest: string
+  /** `the method is GET and not PUT` */
+  why: string
+}
+
+/** A request and its answer. */
+export interface ExchangeEntry extends EntryHead {
+  kind: 'exchange'
+  /** `client`, `agent`, `ironic`, `machine`. */
+  from: string
+  /** `ironic`, `agent`, `images`. */
+  to: string
+  method: string
+  /** Path with the query. */
+  target: string
+  /** Null where no answer came; {@link error} says why. */
+  status: number | null
+  error: string | null
+  /** Ironic's `openstack-request-id`. */
+  requestId: string | null
+  /** Lab time from request to answer in milliseconds. */
+  duration: number
+  request: Message
+  response: Message | null
+  nearMiss: NearMiss | null
+}
+
+/** A command on a machine. */
+export interface CommandEntry extends EntryHead {
+  kind: 'command'
+  argv: readonly string[]
+  /** Null for one that was stopped. */
+  exitCode: number | null
+  error: string | null
+  duration: number
+}
+
+/** A node's state that changed. */
+export interface StateEntry extends EntryHead {
+  kind: 'state'
+  state: ProvisionState | 'deleted'
+  was: ProvisionState | null
+  target: ProvisionState | null
+  power: string | null
+  lastError: string | null
+}
+
+/** A call of a BMC. */
+export interface BmcEntry extends EntryHead {
+  kind: 'bmc'
+  call: string
+  error: string | null
+  duration: number
+}
+
+/** A change of a machine's power, a boot, a container or a node image that was pulled. */
+export interface MachineEntry extends EntryHead {
+  kind: 'power' | 'boot' | 'pull'
+  /** `on`, `ramdisk`, or the image that was pulled. */
+  what: string
+  error: string | null
+}
+
+/** A fault that was added or lifted, or that struck; what it struck is the entry that names it. */
+export interface FaultEntry extends EntryHead {
+  kind: 'fault'
+  what: 'added' | 'lifted' | 'struck'
+  effect: string
+}
+
+/** What a caller did to the clock or the lab. */
+export interface LabEntry extends EntryHead {
+  kind: 'lab'
+  what: string
+}
+
+/** Something that happened in a lab. */
+export type JournalEntry = ExchangeEntry | CommandEntry | StateEntry | BmcEntry | MachineEntry | FaultEntry | LabEntry
+
+export type JournalKind = JournalEntry['kind']
+
+export const JOURNAL_KINDS: readonly JournalKind[] = [
+  ...(['exchange', 'command', 'state', 'bmc', 'power', 'boot', 'pull', 'fault', 'lab'] as const),
+]

@@ -1,0 +1,207 @@
+import { beginsWith, routeOf } from '../faults/check-fault.js'
+import type { EntryHead, ExchangeEntry, JournalEntry, JournalKind } from './entry.js'
+
+/** Selects entries: all conditions must hold. */
+export interface JournalQuery {
+  /** A node's uuid or name. */
+  node?: string
+  machine?: string
+  kind?: JournalKind | readonly JournalKind[]
+  /** `PUT /v1/nodes/:id/states/provision`: exchanges of this route. */
+  route?: string
+  /** Id of a fault. */
+  fault?: string
+  status?: number
+  /** Entries after this id. */
+  after?: number
+  /** Lab time in milliseconds since the epoch, from which on. */
+  since?: number
+  /** Lab time in milliseconds since the epoch, before which. */
+  until?: number
+}
+
+/** An entry before it has its place in the journal. */
+export type NewEntry = JournalEntry extends infer Entry
+  ? Entry extends JournalEntry
+    ? Omit<Entry, 'id' | 'labTime' | 'wallTime'>
+    : never
+  : never
+
+export interface JournalOptions {
+  /** Lab time. */
+  now: () => number
+  wallNow: () => number
+  /** Entries that are kept. Default 10,000. */
+  capacity?: number
+  /** Bytes of bodies that are kept together. Default 64 MiB. */
+  bytes?: number
+}
+
+interface Kept {
+  id: number
+  at: number
+  wall: number
+  bytes: number
+  /** Makes the entry, which takes longer than to note it: bodies are parsed and masked. */
+  make: (head: Pick<EntryHead, 'id' | 'labTime' | 'wallTime'>) => JournalEntry
+  made?: JournalEntry
+  text?: string
+}
+
+/** Entries that a reader gets at once. */
+const FIRST_LOOK = 64
+
+/** Everything that happened in a lab, in order: a ring of bounded memory. */
+export class Journal {
+  readonly #options: Required<JournalOptions>
+  /** A ring: the entry with id `n` is at `n` modulo its length. */
+  readonly #ring: (Kept | undefined)[]
+  #first = 1
+  #next = 1
+  #bytes = 0
+  readonly #waiting = new Set<() => void>()
+  readonly #listeners = new Set<(entry: JournalEntry) => void>()
+
+  constructor(options: JournalOptions) {
+    this.#options = { capacity: 10_000, bytes: 64 * 2 ** 20, ...options }
+    this.#ring = new Array<Kept | undefined>(this.#options.capacity)
+  }
+
+  /** Id of the last entry; 0 without any. */
+  get last(): number {
+    return this.#next - 1
+  }
+
+  /** Id of the first entry that is still there. */
+  get first(): number {
+    return this.#first
+  }
+
+  /** @param bytes of the bodies that the entry keeps */
+  add(make: Kept['make'], bytes = 0): void {
+    const { now, wallNow, capacity } = this.#options
+    const kept: Kept = { id: this.#next++, at: now(), wall: wallNow(), bytes, make }
+    if (this.#next - this.#first > capacity) this.#drop()
+    this.#ring[kept.id % capacity] = kept
+    this.#bytes += bytes
+    while (this.#bytes > this.#options.bytes && this.#first < kept.id) this.#drop()
+    if (this.#listeners.size > 0) for (const listener of [...this.#listeners]) listener(this.#entry(kept))
+    if (this.#waiting.size === 0) return
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    for (const wake of waiting) wake()
+  }
+
+  /** The entries that a query selects, oldest first. */
+  entries(query: JournalQuery = {}, limit = Infinity): JournalEntry[] {
+    const found: JournalEntry[] = []
+    const selects = selection(query)
+    for (let id = Math.max(this.#first, (query.after ?? 0) + 1); id < this.#next && found.length < limit; id++) {
+      const kept = this.#at(id)
+      if (query.since !== undefined && kept.at < query.since) continue
+      if (query.until !== undefined && kept.at >= query.until) break
+      const entry = this.#entry(kept)
+      if (selects(entry)) found.push(entry)
+    }
+    return found
+  }
+
+  /** Exchanges of a route, oldest first: `journal.calls('PATCH /v1/nodes/:id')`. */
+  calls(route: string, query: Omit<JournalQuery, 'kind' | 'route'> = {}): ExchangeEntry[] {
+    return this.entries({ ...query, route }) as ExchangeEntry[]
+  }
+
+  /** JSON of an entry, made once for all who read it. */
+  textOf(entry: JournalEntry): string {
+    const kept = entry.id >= this.#first ? this.#at(entry.id) : undefined
+    return kept ? (kept.text ??= JSON.stringify(entry)) : JSON.stringify(entry)
+  }
+
+  /** Calls `listener` with each entry from now on, until what it returns is disposed of. */
+  listen(listener: (entry: JournalEntry) => void): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+  }
+
+  /**
+   * The entries that a query selects, now and later, some at once. It reads from the ring when it is asked for more, so a
+   * slow reader costs nothing; one for which entries were dropped in the meantime ends with {@link TooSlow}.
+   */
+  async *follow(query: JournalQuery, signal: AbortSignal): AsyncGenerator<JournalEntry[]> {
+    const selects = selection(query)
+    let next = Math.max(1, (query.after ?? 0) + 1)
+    if (next < this.#first) throw new TooSlow(next, this.#first)
+    while (!signal.aborted) {
+      if (next >= this.#next) {
+        await this.#more(signal)
+        continue
+      }
+      if (next < this.#first) throw new TooSlow(next, this.#first)
+      const end = Math.min(this.#next, next + FIRST_LOOK)
+      const found: JournalEntry[] = []
+      for (; next < end; next++) {
+        const entry = this.#entry(this.#at(next))
+        if (selects(entry)) found.push(entry)
+      }
+      if (found.length > 0) yield found
+    }
+  }
+
+  async #more(signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        this.#waiting.delete(wake)
+        signal.removeEventListener('abort', wake)
+        resolve()
+      }
+      this.#waiting.add(wake)
+      signal.addEventListener('abort', wake, { once: true })
+    })
+    // What is added at the same time is read at once.
+    await Promise.resolve()
+  }
+
+  #at(id: number): Kept {
+    return this.#ring[id % this.#options.capacity]!
+  }
+
+  #drop(): void {
+    const index = this.#first++ % this.#options.capacity
+    this.#bytes -= this.#ring[index]!.bytes
+    this.#ring[index] = undefined
+  }
+
+  #entry(kept: Kept): JournalEntry {
+    return (kept.made ??= kept.make({
+      id: kept.id,
+      labTime: new Date(kept.at).toISOString(),
+      wallTime: new Date(kept.wall).toISOString(),
+    }))
+  }
+}
+
+/** A reader is so far behind that entries it has not read are no longer there. */
+export class TooSlow extends Error {
+  override name = 'TooSlow'
+  constructor(wanted: number, first: number) {
+    super(`entry ${wanted} is no longer there; the first that is has id ${first}`)
+  }
+}
+
+function selection(query: JournalQuery): (entry: JournalEntry) => boolean {
+  const { node, machine, kind, route, fault, status } = query
+  const kinds = kind === undefined ? undefined : typeof kind === 'string' ? [kind] : kind
+  const wanted = route === undefined ? undefined : routeOf(route)
+  return (entry) => {
+    if (node !== undefined && entry.node !== node && entry.name !== node) return false
+    if (machine !== undefined && entry.machine !== machine) return false
+    if (kinds && !kinds.includes(entry.kind)) return false
+    if (fault !== undefined && entry.fault !== fault) return false
+    if (status !== undefined && !(entry.kind === 'exchange' && entry.status === status)) return false
+    if (!wanted) return true
+    if (entry.kind !== 'exchange') return false
+    if (wanted.method !== undefined && wanted.method !== entry.method) return false
+    const { parts } = routeOf(entry.target.replace(/\?.*$/s, ''))
+    return parts.length === wanted.parts.length && beginsWith(parts, wanted.parts)
+  }
+}

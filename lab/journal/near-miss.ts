@@ -1,0 +1,111 @@
+import { closest, distance } from 'fastest-levenshtein'
+import { AGENT_OPERATIONS, formatMicroversion, IRONIC_OPERATIONS, type Microversion } from '../../wire/index.js'
+import { beginsWith, routeOf } from '../faults/check-fault.js'
+import type { NearMiss } from './entry.js'
+
+interface Call {
+  method: string
+  path: string
+  since?: Microversion
+}
+
+/** A call that led nowhere. */
+export interface MissedCall {
+  to: string
+  method: string
+  target: string
+  status: number
+  /** The microversion of the request, as `1.81`. */
+  version: string | undefined
+}
+
+const CALLS: Readonly<Record<string, readonly Call[]>> = {
+  ironic: IRONIC_OPERATIONS.filter((operation) => !('refused' in operation)),
+  agent: Object.values(AGENT_OPERATIONS).map(({ method, paths }) => ({ method, path: paths[0] })),
+}
+
+/**
+ * Finds what a call of no effect was meant to be.
+ *
+ * @param names of the nodes that there are
+ * @returns null for a call that found what it named
+ */
+export function nearMiss({ to, method, target, status, version }: MissedCall, names: () => string[]): NearMiss | null {
+  if (status !== 404 && status !== 405 && status !== 406) return null
+  const calls = CALLS[to]
+  if (!calls) return null
+  const path = target.replace(/\?.*$/s, '')
+  const parts = routeOf(path).parts.map(decoded)
+  const here = calls.filter(({ path }) => fits(parts, routeOf(path).parts))
+  const same = here.find((call) => call.method === method)
+  if (same) {
+    if (status === 406 || isTooOld(same, version)) return olderClient(same, version)
+    return missingNode(parts, names())
+  }
+  if (here.length > 0) {
+    const [first] = here
+    const methods = here.map((call) => call.method)
+    return { nearest: nameOf(first!), why: `the method is ${method} and not ${methods.join(' or ')}` }
+  }
+  const nearest = [...calls].sort((a, b) => gap(parts, method, a) - gap(parts, method, b))[0]!
+  return { nearest: nameOf(nearest), why: whyNot(parts, nearest) }
+}
+
+const nameOf = ({ method, path }: Call): string => `${method} ${path}`
+
+const fits = (parts: readonly string[], route: readonly string[]): boolean =>
+  parts.length === route.length && beginsWith(parts, route) && beginsWith(route, parts)
+
+const isTooOld = ({ since }: Call, version: string | undefined): boolean =>
+  since !== undefined && minorOf(formatMicroversion(since)) > minorOf(version ?? '1.1')
+
+const minorOf = (version: string): number => Number(version.split('.')[1] ?? Infinity)
+
+const olderClient = (call: Call, version: string | undefined): NearMiss => ({
+  nearest: nameOf(call),
+  why:
+    call.since !== undefined && isTooOld(call, version)
+      ? `the call came with version ${formatMicroversion(call.since)}, and the request is of ${version ?? 'none, which is 1.1'}`
+      : `the request is of version ${version ?? '1.1'}`,
+})
+
+/** The node whose name comes nearest to the one in the path. */
+function missingNode(parts: readonly string[], names: readonly string[]): NearMiss | null {
+  const at = parts.indexOf('nodes')
+  const wanted = parts[at + 1]
+  if (at < 0 || wanted === undefined) return null
+  return names.length === 0
+    ? { nearest: 'POST /v1/nodes', why: 'there are no nodes' }
+    : { nearest: `node ${closest(wanted, names)}`, why: `there is no node ${wanted}` }
+}
+
+/** How far a path is from a call's, in edits of its parts. */
+function gap(parts: readonly string[], method: string, call: Call): number {
+  const route = routeOf(call.path).parts
+  let sum = call.method === method ? 0 : 0.5
+  for (let index = 0; index < Math.max(parts.length, route.length); index++) {
+    const [part, wanted] = [parts[index], route[index]]
+    if (part === undefined || wanted === undefined) sum += 3
+    else if (!wanted.startsWith('{')) sum += Math.min(3, distance(part, wanted))
+  }
+  return sum
+}
+
+function whyNot(parts: readonly string[], call: Call): string {
+  const route = routeOf(call.path).parts
+  for (let index = 0; index < Math.max(parts.length, route.length); index++) {
+    const [part, wanted] = [parts[index], route[index]]
+    if (part === undefined) return `the path ends before ${wanted}`
+    if (wanted === undefined) return `the path goes on with ${part}`
+    if (!wanted.startsWith('{') && part !== wanted) return `the path has ${part} and not ${wanted}`
+  }
+  return `there is no such path`
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

@@ -1,0 +1,187 @@
+import { errorChain, type Clock, type Probe, type ProbePoint } from '../../runtime/index.js'
+import type { CommandEnd } from '../../machine/index.js'
+import { isExchange, VERSION_HEADER, type ExchangePoint, type NodeRecord, type WireResponse } from '../../wire/index.js'
+import type { Events } from '../events.js'
+import type { FaultReport } from '../faults/fault.js'
+import type { EntryHead, FaultEntry, JournalEntry } from './entry.js'
+import type { Journal } from './journal.js'
+import { LARGEST_KEPT, maskedMessage, maskedTarget } from './mask-message.js'
+import { nearMiss } from './near-miss.js'
+
+interface Recorded {
+  probe: Probe
+  events: Events
+  clock: Clock
+  /** Finds a node by uuid or name. */
+  node: (ident: string) => Readonly<NodeRecord> | undefined
+  /** The node that a machine belongs to. */
+  nodeOf: (machine: string) => Readonly<NodeRecord> | undefined
+  machineOf: (node: Readonly<NodeRecord>) => string | undefined
+  /** Names of all nodes, or their uuids. */
+  names: () => string[]
+  /** The fault that struck at a point. */
+  faultAt: (point: ProbePoint) => string | null
+}
+
+/** Writes into a journal what nothing else tells it. */
+export interface Recorder {
+  struck(fault: FaultReport, point: ProbePoint): void
+  fault(what: 'added' | 'lifted', fault: FaultReport): void
+  lab(what: string): void
+}
+
+const KINDS = ['exchange', 'command', 'power', 'boot', 'bmc', 'pull', 'image-pull']
+
+type Subject = Pick<EntryHead, 'node' | 'name' | 'machine'>
+type Place = Pick<EntryHead, 'id' | 'labTime' | 'wallTime'>
+
+/** Writes into a journal what passes a lab's probe, and the states of its nodes. */
+export function recordInto(journal: Journal, parts: Recorded): Recorder {
+  const { probe, events, clock, node, nodeOf, machineOf, names, faultAt } = parts
+  const states = new Map<string, NodeRecord['provision_state']>()
+  const power = new Map<string, string | null>()
+
+  const subject = (record: Readonly<NodeRecord> | undefined, machine: string | undefined): Subject => ({
+    ...{ node: record?.uuid ?? null, name: record?.name ?? null },
+    machine: machine ?? (record && machineOf(record)) ?? null,
+  })
+  const ofPoint = (point: ProbePoint): Subject => {
+    const machine = point['machine'] as string | undefined
+    return subject(machine === undefined ? undefined : nodeOf(machine), machine)
+  }
+
+  const note = (point: ProbePoint, began: number, result: unknown, failure: string | null): void => {
+    const fault = faultAt(point)
+    const duration = clock.now() - began
+    switch (point.kind) {
+      case 'exchange':
+        if (isExchange(point)) noteExchange(point, duration, result as WireResponse | undefined, failure, fault)
+        return
+      case 'command': {
+        const { argv } = point as unknown as { argv: readonly string[] }
+        const exitCode = (result as CommandEnd | undefined)?.exitCode ?? null
+        const at = ofPoint(point)
+        return add((head) => ({ ...head, kind: 'command', ...at, fault, argv, exitCode, error: failure, duration }))
+      }
+      case 'bmc': {
+        const at = subject(node(String(point['node'])), undefined)
+        return add((head) => ({
+          ...head,
+          kind: 'bmc',
+          ...at,
+          fault,
+          call: String(point['call']),
+          error: failure,
+          duration,
+        }))
+      }
+      case 'power':
+      case 'boot': {
+        const what = String(point.kind === 'boot' ? point['outcome'] : (point['target'] ?? point['power']))
+        const at = ofPoint(point)
+        return add((head) => ({ ...head, kind: point.kind as 'power', ...at, fault, what, error: failure }))
+      }
+      default: {
+        const at = ofPoint(point)
+        return add((head) => ({ ...head, kind: 'pull', ...at, fault, what: String(point['image']), error: failure }))
+      }
+    }
+  }
+
+  function noteExchange(
+    point: ExchangePoint,
+    duration: number,
+    answer: WireResponse | undefined,
+    error: string | null,
+    fault: string | null,
+  ): void {
+    const { from, to, method, request } = point
+    const ident = /^\/v1\/(?:nodes|heartbeat)\/([^/?]+)/.exec(point.target)?.[1]
+    const machine = point['machine'] as string | undefined
+    const at = subject(
+      (ident === undefined ? undefined : node(ident)) ?? (machine === undefined ? undefined : nodeOf(machine)),
+      machine,
+    )
+    const asked = kept(request.body)
+    // A body that is made when it is read is a long list; it would be made twice.
+    const isLarge = answer !== undefined && Object.getOwnPropertyDescriptor(answer, 'body')?.get !== undefined
+    const answered = isLarge ? { body: undefined, size: 0 } : kept(answer?.body)
+    const version = headerOf(request.headers, VERSION_HEADER)
+    const target = point.target
+    const status = answer?.status ?? null
+    const miss = status === null ? null : nearMiss({ to, method, target, status, version }, names)
+    const requestId = answer?.headers['openstack-request-id'] ?? null
+    add(
+      (head) => ({
+        ...{ ...head, kind: 'exchange', ...at, fault, from, to, method, target: maskedTarget(target) },
+        ...{ status, error, requestId, duration },
+        request: maskedMessage(request.headers, asked.body, asked.size),
+        response: answer ? maskedMessage(answer.headers, answered.body, answered.size) : null,
+        nearMiss: miss,
+      }),
+      (asked.body?.length ?? 0) + (answered.body?.length ?? 0),
+    )
+  }
+
+  function add(make: (head: Place) => JournalEntry, bytes = 0): void {
+    journal.add(make, bytes)
+  }
+
+  probe.attach(async (point, next) => {
+    // Both sides of an exchange in one lab pass here; the side that a fault of the other can cut off is the caller's.
+    const began = clock.now()
+    try {
+      const result = await next()
+      note(point, began, result, null)
+      return result
+    } catch (error) {
+      note(point, began, undefined, errorChain(error).join(': '))
+      throw error
+    }
+  }, KINDS)
+  events.listen((event) => {
+    if (event.kind === 'node-gone') {
+      const was = states.get(event.uuid) ?? null
+      states.delete(event.uuid)
+      power.delete(event.uuid)
+      const at = { node: event.uuid, name: null, machine: null }
+      return add((head) => ({
+        ...{ ...head, kind: 'state', ...at, fault: null, state: 'deleted', was },
+        ...{ target: null, power: null, lastError: null },
+      }))
+    }
+    if (event.kind !== 'node') return
+    const { uuid, provision_state: state, target_provision_state: target, power_state, last_error } = event.node
+    const was = states.get(uuid) ?? null
+    if (was === state && power.get(uuid) === power_state) return
+    states.set(uuid, state)
+    power.set(uuid, power_state)
+    const at = subject(event.node, undefined)
+    return add((head) => ({
+      ...{ ...head, kind: 'state', ...at, fault: null, state, was, target, power: power_state, lastError: last_error },
+    }))
+  })
+  const noteFault = (what: FaultEntry['what'], { id, effect }: FaultReport, at: Subject): void =>
+    add((head) => ({ ...head, kind: 'fault', ...at, fault: id, what, effect: effect.kind }))
+  return {
+    struck: (fault, point) =>
+      noteFault(
+        'struck',
+        fault,
+        point.kind === 'bmc' ? subject(node(String(point['node'])), undefined) : ofPoint(point),
+      ),
+    fault: (what, fault) => noteFault(what, fault, subject(node(fault.match.node ?? ''), fault.match.machine)),
+    lab: (what) => add((head) => ({ ...head, kind: 'lab', ...NOTHING, fault: null, what })),
+  }
+}
+
+const NOTHING: Subject = { node: null, name: null, machine: null }
+
+const headerOf = (headers: Readonly<Record<string, string>>, wanted: string): string | undefined =>
+  headers[wanted] ?? Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1]
+
+function kept(body: string | undefined): { body: string | undefined; size: number } {
+  if (body === undefined) return { body, size: 0 }
+  const size = Buffer.byteLength(body)
+  return { body: body.length > LARGEST_KEPT ? undefined : body, size }
+}

@@ -1,0 +1,183 @@
+import { seconds, type SleepOptions } from './clock.js'
+import { VirtualClock } from './virtual-clock.js'
+
+/** Time is never faster than this while real work (a request, a disk) is under way. */
+export const REAL_WORK_SPEED = 10
+
+/** Lab time that passes at most between two turns of the event loop, where it passes faster than {@link REAL_WORK_SPEED}. */
+const STRIDE = seconds(5)
+
+/**
+ * How time passes: `manual` only by {@link LabClock.advance} and {@link LabClock.until}; `auto` jumps to the next strong
+ * timer as soon as nothing moves; a number is a speed, 1 for wall time.
+ */
+export type ClockMode = 'manual' | 'auto' | number
+
+/**
+ * The time of a lab, whose mode can be changed while it runs; timers that are set stay.
+ *
+ * At a speed it is as fast as this host can keep up with it. Where a second takes a millisecond, a busy processor would let
+ * the time limit of a request pass before the request is written. So time slows down to {@link REAL_WORK_SPEED} while a
+ * hold is open, and a pause of the whole process counts as {@link STRIDE} at most.
+ */
+export class LabClock extends VirtualClock {
+  #mode: ClockMode
+  /** Callers that move the time by hand; it does not pass by itself meanwhile. */
+  #movers = 0
+  /** Wall time at the last look. */
+  #looked = performance.now()
+  /** Time with its fraction of a millisecond. */
+  #exact: number
+  /** What the present turn of the event loop may reach. */
+  #limit = Infinity
+  /** The next {@link #turn}, in wall time. */
+  #wake: { at: number; timeout: NodeJS.Timeout } | undefined
+  #jumping = false
+
+  /** @param options `start`: milliseconds since the epoch at which the lab begins; default: now */
+  constructor({ mode, start = Date.now() }: { mode: ClockMode; start?: number }) {
+    super(start)
+    this.#exact = start
+    this.#mode = mode
+  }
+
+  get mode(): ClockMode {
+    return this.#mode
+  }
+
+  set mode(mode: ClockMode) {
+    this.#follow()
+    this.#mode = mode
+    this.#limit = Infinity
+    this.#disarm()
+    this.timersChanged()
+  }
+
+  override get speed(): number {
+    return typeof this.#mode === 'number' ? this.#mode : 1
+  }
+
+  override now(): number {
+    this.#follow()
+    return super.now()
+  }
+
+  override elapsed(): number {
+    this.#follow()
+    return super.elapsed()
+  }
+
+  override sleep(ms: number, options?: SleepOptions): Promise<void> {
+    this.#follow()
+    return super.sleep(ms, options)
+  }
+
+  override hold(why: string): Disposable {
+    this.#follow()
+    const hold = super.hold(why)
+    return {
+      [Symbol.dispose]: () => {
+        this.#follow()
+        hold[Symbol.dispose]()
+        if (this.openHolds === 0) this.timersChanged()
+      },
+    }
+  }
+
+  override advance(ms: number): Promise<void> {
+    return this.#byHand(() => super.advance(ms))
+  }
+
+  /** Waits for `awaited`: at a speed while time passes, else by jumps. */
+  override until<T>(awaited: Promise<T>): Promise<T> {
+    return typeof this.#mode === 'number' ? awaited : this.#byHand(() => super.until(awaited))
+  }
+
+  async #byHand<T>(move: () => Promise<T>): Promise<T> {
+    this.#follow()
+    this.#movers++
+    this.#disarm()
+    try {
+      return await move()
+    } finally {
+      this.#follow()
+      this.#movers--
+      this.#limit = Infinity
+      this.timersChanged()
+    }
+  }
+
+  /** Lab time in wall time; 0 where it does not pass by itself. */
+  get #pace(): number {
+    if (typeof this.#mode !== 'number' || this.#movers > 0) return 0
+    return this.openHolds > 0 ? Math.min(this.#mode, REAL_WORK_SPEED) : this.#mode
+  }
+
+  /** Brings the time up to wall time. */
+  #follow(): void {
+    const wall = performance.now()
+    const pace = this.#pace
+    if (pace > 0) {
+      const reached = Math.min(this.#exact + (wall - this.#looked) * pace, this.#limit)
+      this.#exact = Math.max(this.#exact, reached)
+      this.setNow(Math.round(this.#exact))
+    } else this.#exact = super.now()
+    this.#looked = wall
+  }
+
+  /** Wakes for the first timer, and before that often enough to notice a pause. Without a timer no pause matters. */
+  protected override timersChanged(): void {
+    if (this.#mode === 'auto') return void this.#jump()
+    const pace = this.#pace
+    if (pace === 0 || this.nextTimer === Infinity) {
+      this.#disarm()
+      this.#limit = Infinity
+      return
+    }
+    this.#follow()
+    const isFast = this.speed > REAL_WORK_SPEED
+    if (isFast && this.#limit === Infinity) this.#limit = this.#exact + STRIDE
+    const ahead = Math.max(0, this.nextTimer - this.#exact)
+    const at = this.#looked + Math.min((isFast ? Math.min(ahead, STRIDE / 2) : ahead) / pace, LONGEST_TIMEOUT)
+    // A wake-up that is set is only ever moved forward, so that it comes however often others are asked for.
+    if (!this.#wake || at < this.#wake.at) {
+      this.#disarm()
+      this.#wake = { at, timeout: setTimeout(() => this.#turn(), at - this.#looked) }
+    }
+    if (this.strongTimers === 0) this.#wake.timeout.unref()
+    else this.#wake.timeout.ref()
+  }
+
+  #disarm(): void {
+    clearTimeout(this.#wake?.timeout)
+    this.#wake = undefined
+  }
+
+  /** Fires the timers of the earliest instant that is due. Those of the next have a turn of their own. */
+  #turn(): void {
+    this.#disarm()
+    if (this.#pace === 0) return
+    this.#follow()
+    if (this.speed > REAL_WORK_SPEED) this.#limit = this.#exact + STRIDE
+    const at = this.nextTimer
+    while (at <= this.#exact && this.nextTimer === at) this.fireNext()
+    if (this.nextTimer <= this.#exact) setImmediate(() => this.#turn())
+    else this.timersChanged()
+  }
+
+  /** Jumps from timer to timer for as long as there are strong ones. */
+  async #jump(): Promise<void> {
+    if (this.#jumping) return
+    this.#jumping = true
+    const mayJump = (): boolean => this.#mode === 'auto' && this.strongTimers > 0
+    while (mayJump())
+      await this.afterOthers(async () => {
+        await this.idle()
+        if (mayJump()) this.fireNext()
+      })
+    this.#jumping = false
+  }
+}
+
+/** setTimeout takes a signed 32-bit count of milliseconds. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1
