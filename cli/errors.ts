@@ -32,10 +32,6 @@ export const ERRORS = catalogue({
     sentence: 'a file cannot be read',
     remedy: 'name a file that this user may read',
   },
-  'hardware-file': {
-    sentence: 'the hardware file cannot be used',
-    remedy: 'correct what the message names; see docs/hardware.md',
-  },
   'host-manifests': {
     sentence: 'the manifests of --hosts cannot be used',
     remedy: 'correct what the message names; ironstage bmh explain FILE tells more',

@@ -1,5 +1,5 @@
 import { IPA_PACE } from '../agent/index.js'
-import { seededRandom, systemClock, VirtualClock, type Clock } from '../runtime/index.js'
+import { LabClock, seededRandom, VirtualClock, type Clock } from '../runtime/index.js'
 import type { InstallCoreosArgs } from '../steps/index.js'
 import type { RequestedStep } from '../wire/index.js'
 import type { EnrollOptions, Lab, LabOptions, ThreadedLab, ThreadedLabOptions } from './lab.js'
@@ -30,10 +30,15 @@ export function createStagedLab(options: StagedLabOptions = {}): Promise<StagedL
   return composeLab(options, null)
 }
 
+/** The beginning of virtual time. */
+const START = Date.UTC(2026, 0, 1)
+
 async function composeLab(options: StagedLabOptions, network: StageOptions['network']): Promise<StagedLab> {
   const { clock: mode = 'auto', seed = 1, ...rest } = options
-  const virtual = typeof mode === 'number' ? undefined : new VirtualClock()
-  const clock = virtual ?? systemClock(mode as number)
+  // Programs on sockets can set its mode, and move it.
+  const virtual =
+    typeof mode === 'number' ? undefined : network ? new LabClock({ mode: 'manual', start: START }) : new VirtualClock()
+  const clock = virtual ?? new LabClock({ mode: mode as number })
   const staged = await stage({
     disks: 'described',
     ...rest,

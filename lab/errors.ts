@@ -12,9 +12,17 @@ export const ERRORS = catalogue({
     sentence: 'the address at which Ironic reaches the agent is not known',
     remedy: 'name it with advertise_host',
   },
+  'bad-request': {
+    sentence: 'the request to the control API is not valid',
+    remedy: 'correct what the message names; /_lab/openapi describes all calls',
+  },
   'bmc-address': {
     sentence: 'the BMC address is neither a host nor a URL',
     remedy: 'write it as in redfish-virtualmedia+https://10.0.0.1/redfish/v1/Systems/1',
+  },
+  'clock-fixed': {
+    sentence: 'the time of this lab cannot be moved or set',
+    remedy: 'make the lab with a clock of its own',
   },
   disposed: {
     sentence: 'the lab has been disposed of',
@@ -32,6 +40,10 @@ export const ERRORS = catalogue({
     sentence: 'another ironstage uses the state folder',
     remedy: 'stop that one, or name another folder with --state-dir',
   },
+  'method-not-allowed': {
+    sentence: 'the method is not possible at this path of the control API',
+    remedy: 'use one that the message names',
+  },
   'no-bmc': {
     sentence: 'the machine has no BMC, so Ironic cannot switch it on',
     remedy: 'give the machine a BMC',
@@ -39,6 +51,34 @@ export const ERRORS = catalogue({
   'no-lab': {
     sentence: 'the Ironic is not one of ironstage, so disks of its machines cannot be found',
     remedy: 'deploy through an ironstage of this version',
+  },
+  'no-live-image': {
+    sentence: 'no live image is served for the node',
+    remedy: 'start ironstage with --live-iso or --live-image',
+  },
+  'no-such-fault': {
+    sentence: 'there is no such fault',
+    remedy: 'GET /_lab/faults lists them',
+  },
+  'no-such-file': {
+    sentence: 'there is no such file on the machine',
+    remedy: 'leave out the path for a list of all files',
+  },
+  'no-such-machine': {
+    sentence: 'there is no such machine, or the node has none yet',
+    remedy: 'GET /_lab/machines lists them',
+  },
+  'no-such-node': {
+    sentence: 'there is no such node',
+    remedy: 'GET /_lab/nodes lists them',
+  },
+  'no-such-path': {
+    sentence: 'the control API has no such path',
+    remedy: 'GET /_lab lists what there is',
+  },
+  'no-system': {
+    sentence: 'the machine has no system that was booted',
+    remedy: 'deploy its node, and wait for active',
   },
   'not-across-threads': {
     sentence: 'a lab in several threads takes data only, and has no part that belongs to one thread',
@@ -51,6 +91,10 @@ export const ERRORS = catalogue({
   'not-loopback': {
     sentence: 'the API can be reached from other hosts and has no passwords',
     remedy: 'listen on 127.0.0.1, or ask for passwords with --htpasswd',
+  },
+  'not-reached': {
+    sentence: 'time was moved, and the node did not come into the state',
+    remedy: 'look at its journal for the reason',
   },
   'shard-failed': {
     sentence: 'an error that nothing caught has ended a part of a lab in several threads, or a whole thread',

@@ -12,7 +12,9 @@ export { machineOf } from './bmcs/bmcs.js'
 export { createLab, createStagedLab, installCoreos, type StagedLab, type StagedLabOptions } from './create-lab.js'
 export { ERRORS } from './errors.js'
 export type { LabEvent, LabEvents } from './events.js'
-export { type Fault, type FaultEffect, type FaultMatch, type Faults } from './faults/fault.js'
+export type { AddedFault, Fault, FaultEffect, FaultMatch, FaultReport, Faults } from './faults/fault.js'
+export type * from './journal/entry.js'
+export { Journal, type JournalQuery, type LabJournal } from './journal/journal.js'
 export { ignitionFetch } from './ignition-fetch.js'
 export {
   type ImageCacheRequest,
@@ -22,7 +24,10 @@ export {
   stagedFile,
   streamImage,
 } from './image-staging.js'
-export { machineBehind, type MachineReport } from './lab-api.js'
+export { machineBehind, type MachineReport } from './control/machine-report.js'
+export { controlOpenApi } from './control/openapi.js'
+export { faultFrom } from './control/handlers.js'
+export type { ClockReport } from './control/clock-control.js'
 export { StagedNode } from './lab-node.js'
 export type {
   Deployment,

@@ -6,7 +6,7 @@ import type { Target } from '../targets/index.js'
 import type { ApiNode, IronicClient, NodeRecord, RequestedStep } from '../wire/index.js'
 import type { LabEvents } from './events.js'
 import type { Faults } from './faults/fault.js'
-import type { Journal } from './journal/journal.js'
+import type { LabJournal } from './journal/journal.js'
 import type { LiveImagesRequest } from './live-images.js'
 import type { NodeImageRegistry } from './stage/registry.js'
 
@@ -91,8 +91,8 @@ export interface Lab<C extends Clock = Clock> extends ThreadedLab {
   readonly client: IronicClient
   readonly clock: C
   readonly faults: Faults
-  /** What happened in the lab, the last of it. */
-  readonly journal: Journal
+  /** The last of what happened in the lab. */
+  readonly journal: LabJournal
   /** Registry from which the systems on machines' disks pull their node images. */
   readonly registry: NodeImageRegistry
   /** The specification of machine `n` of this lab, from 1, or of one with an id of its own. */

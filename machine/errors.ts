@@ -32,6 +32,10 @@ export const ERRORS = catalogue({
     sentence: 'the machine has no such firmware component',
     remedy: "look at the node's firmware components",
   },
+  'hardware-file': {
+    sentence: 'the hardware file cannot be used',
+    remedy: 'correct what the message names; see docs/hardware.md',
+  },
   'image-corrupt': {
     sentence: 'the image file is damaged',
     remedy: 'download it again and compare its checksum',

@@ -28,7 +28,7 @@ export class LabClock extends VirtualClock {
   #looked = performance.now()
   /** Time with its fraction of a millisecond. */
   #exact: number
-  /** What the present turn of the event loop may reach. */
+  /** Lab time that the present turn of the event loop may reach. */
   #limit = Infinity
   /** The next {@link #turn}, in wall time. */
   #wake: { at: number; timeout: NodeJS.Timeout } | undefined

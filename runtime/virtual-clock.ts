@@ -153,7 +153,7 @@ export class VirtualClock implements Clock {
     return settled
   }
 
-  /** Runs `move` when nobody else moves the time. */
+  /** Runs `move` after all earlier moves of the time. */
   protected afterOthers<T>(move: () => Promise<T>): Promise<T> {
     const moved = this.#moving.then(move)
     this.#moving = moved.catch(() => {})

@@ -15,6 +15,7 @@ const ENTRIES = {
   steps: built('public/steps.js'),
   ignition: built('public/ignition.js'),
   coreos: built('public/coreos.js'),
+  control: built('public/control.js'),
   'lab-worker': built('lab/threads/lab-worker.js'),
   'pty-runner': built('targets/local/pty-runner.js'),
 }

@@ -1,9 +1,10 @@
+import { parseSize } from '../../runtime/index.js'
 import { openImageCache } from '../../lab/index.js'
 import { silent, systemClock, UserError } from '../../runtime/index.js'
 import type { ImageCache, ImageEntry } from '../../steps/index.js'
 import type { Environment } from '../environment.js'
 import { cacheFolder } from '../options/image-cache.js'
-import { parseSize, type Options } from '../options/options.js'
+import type { Options } from '../options/options.js'
 import type { CACHE_LIST_OPTIONS, CACHE_PRUNE_OPTIONS } from '../options/option-lists.js'
 
 type ListOptions = Options<(typeof CACHE_LIST_OPTIONS)[number]>

@@ -1,3 +1,4 @@
+import { parseSize } from '../../runtime/index.js'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -6,7 +7,7 @@ import { fileName, isStreamFile, openStream } from '../../runs/index.js'
 import { streamImage, type ImageCacheRequest } from '../../lab/index.js'
 import { type Clock, systemClock, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
-import { parseSize, type Options } from './options.js'
+import type { Options } from './options.js'
 import type { IMAGE_CACHE_OPTIONS } from './option-lists.js'
 
 /** Formats that --cache-as takes. */

@@ -1,9 +1,10 @@
+import { parseSize } from '../../runtime/index.js'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
-import { OPTIONS, parseSize, resolveOptions, surelyRead } from './options.js'
+import { OPTIONS, resolveOptions, surelyRead } from './options.js'
 
 const names = ['port', 'host', 'realistic', 'append-karg', 'disk-size', 'target', 'speed'] as const
 

@@ -50,6 +50,6 @@ export async function slowed(answer: WireResponse, pace: number, side: Side, clo
 /** An answer about nodes in which no error is told. */
 export function emptyLastError(answer: WireResponse): WireResponse {
   if (!answer.body?.includes('"last_error"')) return answer
-  const told = JSON.parse(answer.body) as unknown
-  return { ...answer, body: JSON.stringify(told, (key, value: unknown) => (key === 'last_error' ? '' : value)) }
+  const document = JSON.parse(answer.body) as unknown
+  return { ...answer, body: JSON.stringify(document, (key, value: unknown) => (key === 'last_error' ? '' : value)) }
 }

@@ -95,8 +95,8 @@ function isRoute(route: string): boolean {
   return [...IRONIC_OPERATIONS, ...Object.values(AGENT_OPERATIONS)].some(
     (operation) =>
       (method === undefined || operation.method === method) &&
-      ('paths' in operation ? operation.paths : [operation.path, ...('also' in operation ? operation.also : [])]).some((path) =>
-        beginsWith(routeOf(path).parts, parts),
+      ('paths' in operation ? operation.paths : [operation.path, ...('also' in operation ? operation.also : [])]).some(
+        (path) => beginsWith(routeOf(path).parts, parts),
       ),
   )
 }

@@ -1,4 +1,4 @@
-import { seededRandom, type Clock, type Probe, type ProbePoint, type Random } from '../../runtime/index.js'
+import { seededRandom, UserError, type Clock, type Probe, type ProbePoint, type Random } from '../../runtime/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 import { checkFault, pointsOf } from './check-fault.js'
 import type { AddedFault, Fault, FaultReport, Faults } from './fault.js'
@@ -72,6 +72,11 @@ export class FaultInjector implements Faults {
 
   add(fault: Fault): AddedFault {
     checkFault(fault)
+    const { node } = fault.match
+    if (node !== undefined && !this.#context.node(node))
+      throw new UserError('fault', `there is no node ${node}, so the fault could never strike`, {
+        ...{ kind: 'usage', remedy: 'name a node by its uuid or name' },
+      })
     const id = `fault-${++this.#last}`
     this.#faults.set(id, new ActiveFault(id, fault, this.#context.seed * 1000 + this.#last))
     this.#watch()
@@ -125,7 +130,7 @@ export class FaultInjector implements Faults {
     const { effect, times = Infinity, after = 0, probability = 1, between } = fault
     const { clock } = this.#context
     if (!pointsOf(fault).includes(point.kind) || !this.#matches(fault, point)) return false
-    // A BMC that is dark stays so, whatever it is called for.
+    // A dark BMC answers no call at all.
     if (effect.kind === 'bmc-dark' && clock.now() < (active.dark.get(String(point['node'])) ?? 0)) return true
     if (between && !(between[0] <= clock.elapsed() && clock.elapsed() < between[1])) return false
     if (active.struck >= times || active.passed++ < after) return false
@@ -164,7 +169,7 @@ export class FaultInjector implements Faults {
   }
 }
 
-/** What an effect needs of a point beyond its kind. */
+/** Whether an effect can act at a point of a kind that fits. */
 function concerns(effect: Fault['effect'], point: ProbePoint): boolean {
   switch (effect.kind) {
     case 'agent-silent':

@@ -40,7 +40,7 @@ export async function strike<T>(
     case 'bmc-dark':
       return darkened(active, effect.ms, String(point['node']), next, context)
     case 'bmc-lies':
-      // What only reads has nothing to lie about; a change is left out.
+      // A call that only reads has nothing to lie about; a change is left out.
       return (isRead(point) ? next() : undefined) as Promise<T>
     case 'exit-code':
       return { exitCode: effect.code, stderr: effect.stderr ?? '' } satisfies CommandEnd as T

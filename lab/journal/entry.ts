@@ -1,6 +1,6 @@
 import type { ProvisionState } from '../../wire/index.js'
 
-/** What all entries of a {@link Journal} have. */
+/** The members of all entries. */
 export interface EntryHead {
   /** Counts up from 1, in the order in which things ended. */
   id: number
@@ -99,7 +99,7 @@ export interface FaultEntry extends EntryHead {
   effect: string
 }
 
-/** What a caller did to the clock or the lab. */
+/** A caller moved or set the clock, or changed the lab. */
 export interface LabEntry extends EntryHead {
   kind: 'lab'
   what: string
@@ -108,6 +108,7 @@ export interface LabEntry extends EntryHead {
 /** Something that happened in a lab. */
 export type JournalEntry = ExchangeEntry | CommandEntry | StateEntry | BmcEntry | MachineEntry | FaultEntry | LabEntry
 
+/** Kind of a {@link JournalEntry}. */
 export type JournalKind = JournalEntry['kind']
 
 export const JOURNAL_KINDS: readonly JournalKind[] = [

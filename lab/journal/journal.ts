@@ -31,13 +31,13 @@ export interface JournalOptions {
   /** Lab time. */
   now: () => number
   wallNow: () => number
-  /** Entries that are kept. Default 10,000. */
+  /** Entries that are slot. Default 10,000. */
   capacity?: number
-  /** Bytes of bodies that are kept together. Default 64 MiB. */
+  /** Bytes of bodies that are slot together. Default 64 MiB. */
   bytes?: number
 }
 
-interface Kept {
+interface Slot {
   id: number
   at: number
   wall: number
@@ -51,11 +51,25 @@ interface Kept {
 /** Entries that a reader gets at once. */
 const FIRST_LOOK = 64
 
-/** Everything that happened in a lab, in order: a ring of bounded memory. */
-export class Journal {
+/** Everything that happened in a lab, in order: the last of it, in bounded memory. */
+export interface LabJournal {
+  /** Id of the first entry that is still there. */
+  readonly first: number
+  /** Id of the last entry; 0 without any. */
+  readonly last: number
+  /** The entries that a query selects, oldest first. */
+  entries(query?: JournalQuery, limit?: number): JournalEntry[]
+  /** Exchanges of a route, oldest first: `journal.calls('PATCH /v1/nodes/:id')`. */
+  calls(route: string, query?: Omit<JournalQuery, 'kind' | 'route'>): ExchangeEntry[]
+  /** Calls `listener` with each entry from now on, until the returned object is disposed of. */
+  listen(listener: (entry: JournalEntry) => void): Disposable
+}
+
+/** The journal as a ring. */
+export class Journal implements LabJournal {
   readonly #options: Required<JournalOptions>
   /** A ring: the entry with id `n` is at `n` modulo its length. */
-  readonly #ring: (Kept | undefined)[]
+  readonly #ring: (Slot | undefined)[]
   #first = 1
   #next = 1
   #bytes = 0
@@ -64,60 +78,55 @@ export class Journal {
 
   constructor(options: JournalOptions) {
     this.#options = { capacity: 10_000, bytes: 64 * 2 ** 20, ...options }
-    this.#ring = new Array<Kept | undefined>(this.#options.capacity)
+    this.#ring = new Array<Slot | undefined>(this.#options.capacity)
   }
 
-  /** Id of the last entry; 0 without any. */
   get last(): number {
     return this.#next - 1
   }
 
-  /** Id of the first entry that is still there. */
   get first(): number {
     return this.#first
   }
 
   /** @param bytes of the bodies that the entry keeps */
-  add(make: Kept['make'], bytes = 0): void {
+  add(make: Slot['make'], bytes = 0): void {
     const { now, wallNow, capacity } = this.#options
-    const kept: Kept = { id: this.#next++, at: now(), wall: wallNow(), bytes, make }
+    const slot: Slot = { id: this.#next++, at: now(), wall: wallNow(), bytes, make }
     if (this.#next - this.#first > capacity) this.#drop()
-    this.#ring[kept.id % capacity] = kept
+    this.#ring[slot.id % capacity] = slot
     this.#bytes += bytes
-    while (this.#bytes > this.#options.bytes && this.#first < kept.id) this.#drop()
-    if (this.#listeners.size > 0) for (const listener of [...this.#listeners]) listener(this.#entry(kept))
+    while (this.#bytes > this.#options.bytes && this.#first < slot.id) this.#drop()
+    if (this.#listeners.size > 0) for (const listener of [...this.#listeners]) listener(this.#entry(slot))
     if (this.#waiting.size === 0) return
     const waiting = [...this.#waiting]
     this.#waiting.clear()
     for (const wake of waiting) wake()
   }
 
-  /** The entries that a query selects, oldest first. */
   entries(query: JournalQuery = {}, limit = Infinity): JournalEntry[] {
     const found: JournalEntry[] = []
     const selects = selection(query)
     for (let id = Math.max(this.#first, (query.after ?? 0) + 1); id < this.#next && found.length < limit; id++) {
-      const kept = this.#at(id)
-      if (query.since !== undefined && kept.at < query.since) continue
-      if (query.until !== undefined && kept.at >= query.until) break
-      const entry = this.#entry(kept)
+      const slot = this.#at(id)
+      if (query.since !== undefined && slot.at < query.since) continue
+      if (query.until !== undefined && slot.at >= query.until) break
+      const entry = this.#entry(slot)
       if (selects(entry)) found.push(entry)
     }
     return found
   }
 
-  /** Exchanges of a route, oldest first: `journal.calls('PATCH /v1/nodes/:id')`. */
   calls(route: string, query: Omit<JournalQuery, 'kind' | 'route'> = {}): ExchangeEntry[] {
     return this.entries({ ...query, route }) as ExchangeEntry[]
   }
 
   /** JSON of an entry, made once for all who read it. */
   textOf(entry: JournalEntry): string {
-    const kept = entry.id >= this.#first ? this.#at(entry.id) : undefined
-    return kept ? (kept.text ??= JSON.stringify(entry)) : JSON.stringify(entry)
+    const slot = entry.id >= this.#first ? this.#at(entry.id) : undefined
+    return slot ? (slot.text ??= JSON.stringify(entry)) : JSON.stringify(entry)
   }
 
-  /** Calls `listener` with each entry from now on, until what it returns is disposed of. */
   listen(listener: (entry: JournalEntry) => void): Disposable {
     this.#listeners.add(listener)
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
@@ -157,11 +166,11 @@ export class Journal {
       this.#waiting.add(wake)
       signal.addEventListener('abort', wake, { once: true })
     })
-    // What is added at the same time is read at once.
+    // Entries of one moment are read together.
     await Promise.resolve()
   }
 
-  #at(id: number): Kept {
+  #at(id: number): Slot {
     return this.#ring[id % this.#options.capacity]!
   }
 
@@ -171,11 +180,11 @@ export class Journal {
     this.#ring[index] = undefined
   }
 
-  #entry(kept: Kept): JournalEntry {
-    return (kept.made ??= kept.make({
-      id: kept.id,
-      labTime: new Date(kept.at).toISOString(),
-      wallTime: new Date(kept.wall).toISOString(),
+  #entry(slot: Slot): JournalEntry {
+    return (slot.made ??= slot.make({
+      id: slot.id,
+      labTime: new Date(slot.at).toISOString(),
+      wallTime: new Date(slot.wall).toISOString(),
     }))
   }
 }

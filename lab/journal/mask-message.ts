@@ -13,7 +13,7 @@ const SECRET_HEADERS = [
 ]
 
 /** Bodies above this many characters are not kept. */
-export const LARGEST_KEPT = 64 * 1024
+export const LARGEST_BODY = 64 * 1024
 
 /** A message as it may be shown: passwords, tokens, config drives and Ignition configs are masked. */
 export function maskedMessage(

@@ -5,7 +5,7 @@ import type { Events } from '../events.js'
 import type { FaultReport } from '../faults/fault.js'
 import type { EntryHead, FaultEntry, JournalEntry } from './entry.js'
 import type { Journal } from './journal.js'
-import { LARGEST_KEPT, maskedMessage, maskedTarget } from './mask-message.js'
+import { LARGEST_BODY, maskedMessage, maskedTarget } from './mask-message.js'
 import { nearMiss } from './near-miss.js'
 
 interface Recorded {
@@ -102,10 +102,10 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
       (ident === undefined ? undefined : node(ident)) ?? (machine === undefined ? undefined : nodeOf(machine)),
       machine,
     )
-    const asked = kept(request.body)
+    const asked = bodyOf(request.body)
     // A body that is made when it is read is a long list; it would be made twice.
     const isLarge = answer !== undefined && Object.getOwnPropertyDescriptor(answer, 'body')?.get !== undefined
-    const answered = isLarge ? { body: undefined, size: 0 } : kept(answer?.body)
+    const answered = isLarge ? { body: undefined, size: 0 } : bodyOf(answer?.body)
     const version = headerOf(request.headers, VERSION_HEADER)
     const target = point.target
     const status = answer?.status ?? null
@@ -180,8 +180,8 @@ const NOTHING: Subject = { node: null, name: null, machine: null }
 const headerOf = (headers: Readonly<Record<string, string>>, wanted: string): string | undefined =>
   headers[wanted] ?? Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1]
 
-function kept(body: string | undefined): { body: string | undefined; size: number } {
+function bodyOf(body: string | undefined): { body: string | undefined; size: number } {
   if (body === undefined) return { body, size: 0 }
   const size = Buffer.byteLength(body)
-  return { body: body.length > LARGEST_KEPT ? undefined : body, size }
+  return { body: body.length > LARGEST_BODY ? undefined : body, size }
 }

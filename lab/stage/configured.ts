@@ -12,7 +12,7 @@ import {
   type Policy,
   type ServiceSettings,
 } from '../../ironic-mock/index.js'
-import { held, VirtualClock, type Clock, type Logger } from '../../runtime/index.js'
+import { held, LabClock, VirtualClock, type Clock, type Logger } from '../../runtime/index.js'
 import { MAX_MICROVERSION, type Microversion } from '../../wire/index.js'
 
 /** Configuration of a stage's Ironic. */
@@ -40,7 +40,7 @@ export async function configured(options: ConfiguredOptions): Promise<Configured
     ...policy,
     ...(agentPace === PROMPT_PACE ? promptLooks(policy) : {}),
     // Virtual time stands still while a client waits for a locked node, so the client gets the conflict at once.
-    ...(clock instanceof VirtualClock ? { nodeLockedRetryAttempts: 1 } : {}),
+    ...(standsStill(clock) ? { nodeLockedRetryAttempts: 1 } : {}),
     ...options.policy,
   })
   if (ironic === undefined)
@@ -60,6 +60,9 @@ export async function configured(options: ConfiguredOptions): Promise<Configured
     ...{ newest: config.maxMicroversion, types: enabledTypes(HARDWARE_TYPES, config.drivers) },
   }
 }
+
+const standsStill = (clock: Clock): boolean =>
+  clock instanceof LabClock ? typeof clock.mode === 'string' : clock instanceof VirtualClock
 
 /** Poll interval for a machine that switches itself off instantly, in milliseconds. */
 const PROMPT_LOOK = 10

@@ -1,5 +1,5 @@
 import { PROMPT_PACE } from '../../agent/index.js'
-import { createIronicApi, missingPort, openIronic, type Conductor, type Store } from '../../ironic-mock/index.js'
+import { createIronicApi, openIronic, type Conductor, type Store } from '../../ironic-mock/index.js'
 import { NO_PACE, openMachines, type Machines, type MachineSpec } from '../../machine/index.js'
 import {
   opening,
@@ -17,8 +17,6 @@ import {
   IronicClient,
   IronicRefused,
   probed,
-  type Dispatch,
-  type NodeRecord,
   type Transport,
 } from '../../wire/index.js'
 import { openAccess } from './access.js'
@@ -26,7 +24,7 @@ import { machineOfAgents } from './agent-addresses.js'
 import { Agents } from './agents.js'
 import { bootNetwork } from './boot-network.js'
 import { BmcAccounts } from '../bmcs/bmc-accounts.js'
-import { bmcAddressOf, machineBmcs, machineOf } from '../bmcs/bmcs.js'
+import { machineBmcs, machineOf } from '../bmcs/bmcs.js'
 import { configured } from './configured.js'
 import { CurrentDatabase } from './database.js'
 import { connections, IN_PROCESS_URL } from './connections.js'
@@ -35,14 +33,13 @@ import type { StageOptions } from './stage-options.js'
 import { enroll } from '../enroll.js'
 import { Events } from '../events.js'
 import { simulatedStage } from '../image-staging.js'
-import { FaultInjector } from '../faults/faults.js'
-import { Journal } from '../journal/journal.js'
-import { recordInto } from '../journal/record.js'
+import type { Faults } from '../faults/fault.js'
+import type { Journal } from '../journal/journal.js'
+import { withControl } from './control.js'
 import { openFront } from './front.js'
+import { observe } from './observation.js'
 import { OwnExchanges } from './own-exchanges.js'
 import { StagedIronic, type IronicProcess } from './ironic-process.js'
-import { phaseOf } from '../faults/phase.js'
-import { labApi } from '../lab-api.js'
 import { namingNodes } from './naming-nodes.js'
 import { openLiveImages, type LiveImages } from '../live-images.js'
 import { SimulatedRegistry } from './registry.js'
@@ -72,7 +69,7 @@ export interface Stage extends AsyncDisposable {
   readonly registry: SimulatedRegistry
   readonly clock: Clock
   readonly events: Events
-  readonly faults: FaultInjector
+  readonly faults: Faults
   readonly journal: Journal
   readonly probe: Probe
   /** The served live images, if there are any. */
@@ -155,43 +152,13 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       events.emit({ kind: 'progress', machine, step, progress: reported })
     },
   })
-  const nodeBy = (ident: string): Readonly<NodeRecord> | undefined => {
-    const { nodes, nodesByName } = database.records
-    return (nodes.get(ident) ?? nodes.get(nodesByName.get(ident) ?? ''))?.record
-  }
-  const nodeOf = (machine: string): Readonly<NodeRecord> | undefined =>
-    database.records.nodes.get(reservations.nodeOf(machine) ?? '')?.record
-  const faults = new FaultInjector(
-    probe,
-    {
-      ...{ clock, seed: options.seed ?? 1, node: nodeBy, nodeOf },
-      machineOf: (uuid) => {
-        const node = nodeBy(uuid)
-        return node && machineOf(node, machines)?.spec.id
-      },
-      phaseOf: (machine) => {
-        const node = nodeOf(machine)
-        return node && phaseOf(node.provision_state, agents.isInstalling(machine))
-      },
-      stepOf: (machine) => agents.stepOf(machine),
-      restartAgent: (machine) => agents.restart(machine),
-      cutPower: (machine) =>
-        void machines
-          .get(machine)
-          ?.setPower('off')
-          .catch((error: unknown) => logger('warn', 'a machine did not lose its power', { machine, error })),
-    },
-    (struck, point) => recorder.struck(struck, point),
-  )
-  scope.onClose(() => faults.clear())
-  const journal = new Journal({ now: () => clock.now(), wallNow: () => systemClock().now(), ...options.journal })
-  const recorder = recordInto(journal, {
-    ...{ probe, events, clock, node: nodeBy, nodeOf },
-    machineOf: (node) => machineOf(node, machines)?.spec.id,
-    names: () => [...database.records.nodes.values()].map(({ record }) => record.name ?? record.uuid),
-    faultAt: (point) => faults.at(point),
+  const observation = observe({
+    ...{ probe, events, clock, logger, scope, database, reservations },
+    seed: options.seed ?? 1,
+    journal: options.journal ?? {},
+    machines: () => machines,
+    agents: () => agents,
   })
-
   const spec = machineSpecs(options)
 
   const live = options.liveImages
@@ -253,19 +220,12 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     })
     return { ironic, dispatch: withLabApi(own.probed(api, probe)) }
   }
-  const withLabApi = (api: Dispatch): Dispatch =>
-    labApi({
-      ...{ api, machines },
-      node: async (ident) => (await database.watched.node(ident))?.node,
-      ...(live ? { images: live.urlsOf } : {}),
-      waitsFor: (found) => missingPort(found, database.records.portsOf(found.uuid)),
-      setBmcAccount: (found, account) => {
-        const address = bmcAddressOf(found)
-        if (address !== undefined) accounts.set(address, account)
-        return address !== undefined
-      },
-      ...(access.guard ? { guard: access.guard } : {}),
-    })
+  const withLabApi = withControl({
+    ...{ observation, clock, events, logger, machines, database, accounts, live, guard: access.guard },
+    client: () => client,
+    spec: (number, hardware) => (hardware ? machineSpecs({ ...options, hardware }) : spec)(number),
+    enroll: (made, fields) => enroll(enrolling(client), made, fields),
+  })
   const ironic = scope.use(new StagedIronic({ start, front, database, reservations }))
   const dispatch = await ironic.begin()
   for (const { record } of database.records.nodes.values()) {
@@ -279,14 +239,14 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       transport: probed(own.known(by), probe, { from: 'client', to: 'ironic' }),
       ...{ endpoint, headers: access.headers, clock },
     })
+  const enrolling = (by: IronicClient) => ({
+    ...{ client: by, machines, store: database.watched, account: accountOf },
+  })
   /** Enrolls on a private transport, since the API does not answer other clients yet. */
   const enrollFirst = async (wanted: NonNullable<StageOptions['machines']>): Promise<void> => {
     const early = new InProcessTransport()
     using _mounted = early.register(IN_PROCESS_URL, dispatch)
-    const parts = {
-      ...{ client: clientBy(early, IN_PROCESS_URL), machines },
-      ...{ store: database.watched, account: accountOf },
-    }
+    const parts = enrolling(clientBy(early, IN_PROCESS_URL))
     for (const { spec: named, name } of wanted) await enroll(parts, spec(named), { name })
   }
   await enrollFirst(options.machines ?? []).catch((error: unknown) => {
@@ -310,20 +270,18 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       registry,
       clock,
       events,
-      faults,
-      journal,
       probe,
       spec,
       images: live?.service ?? null,
     },
+    ...{ faults: observation.faults, journal: observation.journal },
     get conductor() {
       return ironic.conductor
     },
     get store() {
       return database.watched
     },
-    enroll: (made, fields) =>
-      enroll({ ...{ client, machines }, ...{ store: database.watched, account: accountOf } }, made, fields),
+    enroll: (made, fields) => enroll(enrolling(client), made, fields),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
 }

@@ -6,10 +6,11 @@ import { apiReport } from '../kit/api/report.js'
 const api = packageApi()
 const titleOf = ({ entry, name }: { entry: string; name: string }) => `${entry} ${name}`
 
-test('the package has four entries, each with exports', () => {
+test('the package has five entries, each with exports', () => {
   expect([...new Set(api.exports.map(({ entry }) => entry))]).toEqual([
     'ironstage',
     'ironstage/steps',
+    'ironstage/control',
     'ironstage/ignition',
     'ironstage/coreos',
   ])

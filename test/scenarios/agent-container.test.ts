@@ -77,10 +77,10 @@ describe('the container of the agent cannot be pulled', () => {
   test('a fault that could never strike is refused', async () => {
     await using lab = await withAgent()
     expect(() => lab.faults.add({ match: { program: 'podman' }, effect: { kind: 'pull-error' } })).toThrow(
-      'matches images',
+      'can never strike where program matches',
     )
     expect(() => lab.faults.add({ match: { image: 'x' }, effect: { kind: 'agent-silent' } })).toThrow(
-      'cannot match an image',
+      'can never strike where image matches',
     )
   })
 })

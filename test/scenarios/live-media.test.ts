@@ -121,7 +121,11 @@ describe('images of a node', () => {
     await using lab = await servers.lab({ liveImages: undefined } as never)
     const node = await manageable(lab, {})
     expect(JSON.parse((await call(lab, 'GET', `/_lab/nodes/${node.uuid}/images`)).body!)).toEqual({
-      error: `no live image is served for node ${node.uuid}`,
+      error: {
+        code: 'no-live-image',
+        message: 'no live image is served for node machine-1',
+        remedy: 'start ironstage with --live-iso or --live-image',
+      },
     })
   })
 })

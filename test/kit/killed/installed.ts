@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
-import { machineBehind } from '../../../lab/lab-api.js'
-import { REHEARSAL_IMAGE } from '../../../lab/index.js'
+import { machineBehind, REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { compareWithImage, inspectDisk, openFileDisk } from '../../../machine/index.js'
 import { systemClock } from '../../../runtime/index.js'
 import { IronicClient, type Transport } from '../../../wire/index.js'

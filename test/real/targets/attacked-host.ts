@@ -77,7 +77,7 @@ cat /proc/sys/kernel/core_pattern; hostname; ipcs -m | grep -c .; ip -o link sho
   async restore(): Promise<void> {
     await tool('losetup', '--detach', this.#victim)
     await cp(join(this.#place, 'pristine.img'), join(this.#place, 'victim.img'), { force: true })
-    await done('losetup', this.#victim, join(this.#place, 'victim.img'))
+    await attachedAgain(this.#victim, join(this.#place, 'victim.img'))
     await done('blockdev', '--setrw', this.#victim)
     await rm(join(this.folder, 'canary'), { recursive: true, force: true })
     await this.#canary()
@@ -185,6 +185,16 @@ const listening = (server: Server, at: string | number): Promise<void> =>
     if (typeof at === 'number') server.listen(at, '127.0.0.1', resolve)
     else server.listen(at, resolve)
   })
+
+/** A program of another test that has the device open, to list all of them, delays the end of a detached one. */
+async function attachedAgain(device: string, path: string): Promise<void> {
+  for (let left = 100; ; left--) {
+    const { code, stderr } = await tool('losetup', device, path)
+    if (code === 0) return
+    if (left === 0 || !stderr.includes('busy')) throw new Error(`losetup ${device} ${path}: ${stderr}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
 
 async function done(...argv: [string, ...string[]]): Promise<string> {
   const { code, stdout, stderr } = await tool(...argv)

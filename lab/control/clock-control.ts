@@ -1,0 +1,133 @@
+import {
+  LabClock,
+  NothingLeftToHappen,
+  hours,
+  UserError,
+  VirtualClock,
+  durationText,
+  type Clock,
+} from '../../runtime/index.js'
+import type { NodeRecord, ProvisionState } from '../../wire/index.js'
+import type { Events } from '../events.js'
+
+/** The time of a lab as the control API shows it. */
+export interface ClockReport {
+  /** `manual`, `auto`, `real`, or a speed as in `x60`. */
+  mode: string
+  /** ISO 8601. */
+  labTime: string
+  /** Milliseconds of lab time since the lab began. */
+  elapsed: number
+}
+
+/** Reads and moves the time of a lab. */
+export class ClockControl {
+  readonly #clock: Clock
+  readonly #events: Events
+  readonly #node: (uuid: string) => Readonly<NodeRecord> | undefined
+  readonly #note: (what: string) => void
+
+  constructor(parts: {
+    clock: Clock
+    events: Events
+    node: (uuid: string) => Readonly<NodeRecord> | undefined
+    /** Notes in the journal what a caller did. */
+    note: (what: string) => void
+  }) {
+    this.#clock = parts.clock
+    this.#events = parts.events
+    this.#node = parts.node
+    this.#note = parts.note
+  }
+
+  report(): ClockReport {
+    const clock = this.#clock
+    const mode = clock instanceof LabClock ? clock.mode : clock instanceof VirtualClock ? 'manual' : clock.speed
+    return {
+      mode: typeof mode === 'string' ? mode : mode === 1 ? 'real' : `x${mode}`,
+      labTime: new Date(clock.now()).toISOString(),
+      elapsed: Math.round(clock.elapsed()),
+    }
+  }
+
+  /**
+   * @param mode as in {@link ClockReport}
+   * @throws UserError `clock-fixed`, `bad-request`
+   */
+  set(mode: string): ClockReport {
+    const clock = this.#clock
+    if (!(clock instanceof LabClock))
+      throw new UserError('clock-fixed', 'the clock of this lab keeps the mode that it was made with', {
+        remedy: 'make the lab with the clock that you want',
+      })
+    const speed = mode === 'real' ? 1 : Number(/^x(\d+(?:\.\d+)?)$/.exec(mode)?.[1])
+    if (mode === 'manual' || mode === 'auto') clock.mode = mode
+    else if (speed > 0) clock.mode = speed
+    else
+      throw new UserError('bad-request', `${mode} is no mode of a clock`, {
+        remedy: 'manual, auto, real, or xN as in x60',
+      })
+    this.#note(`the clock is ${mode}`)
+    return this.report()
+  }
+
+  /** @throws UserError `clock-fixed` for a clock that cannot be moved */
+  async advance(ms: number): Promise<ClockReport> {
+    const clock = this.#movable()
+    await clock.advance(ms)
+    this.#note(`time was moved by ${durationText(ms)}`)
+    return this.report()
+  }
+
+  /**
+   * Moves time forward until a node is in a state.
+   *
+   * @param within lab time that it may take, in milliseconds
+   * @throws UserError `clock-fixed`; `not-reached` when the state is not reached within the time, or nothing is left that
+   *   could lead to it
+   */
+  async advanceUntil(
+    { uuid, name }: Readonly<NodeRecord>,
+    state: ProvisionState,
+    within = hours(24),
+  ): Promise<ClockReport> {
+    const clock = this.#movable()
+    const isThere = (): boolean => this.#node(uuid)?.provision_state === state
+    const over = new AbortController()
+    let found = (): void => {}
+    const reached = new Promise<void>((resolve) => (found = resolve))
+    using _ = this.#events.listenTo(uuid, () => {
+      if (isThere() || !this.#node(uuid)) found()
+    })
+    if (isThere()) return this.report()
+    const limit = clock.sleep(within, { signal: over.signal }).catch(() => {})
+    let why = `within ${durationText(within)}`
+    try {
+      await clock.until(Promise.race([reached, limit]))
+    } catch (error) {
+      if (!(error instanceof NothingLeftToHappen)) throw error
+      why = 'and nothing is left to happen'
+    } finally {
+      over.abort()
+      await limit
+    }
+    this.#note(`time was moved until ${name ?? uuid} is ${state}`)
+    if (isThere()) return this.report()
+    const now = this.#node(uuid)
+    const last = now?.last_error ? `: ${now.last_error}` : ''
+    throw new UserError(
+      'not-reached',
+      `${name ?? uuid} did not become ${state} ${why}; it is ${now?.provision_state ?? 'deleted'}${last}`,
+      {
+        remedy: 'GET /_lab/journal?node=... tells what happened to it',
+      },
+    )
+  }
+
+  #movable(): VirtualClock {
+    if (this.#clock instanceof VirtualClock) return this.#clock
+    throw new UserError('clock-fixed', 'the clock of this lab is that of the host', {
+      remedy: 'make the lab with a clock of its own',
+    })
+  }
+}

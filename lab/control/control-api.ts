@@ -1,0 +1,141 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import { BmcRefused, type Guard } from '../../ironic-mock/index.js'
+import { checkNesting, errorChain, UserError, userError, type ErrorCode, type Logger } from '../../runtime/index.js'
+import { IronicRefused, type Dispatch, type WireRequest, type WireResponse } from '../../wire/index.js'
+import { routeOf } from '../faults/check-fault.js'
+import { schemaProblem } from './schema-problem.js'
+import { isAnswer, type ControlHandler, type ControlOperation } from './operation.js'
+import { CONTROL_OPERATIONS, type ControlOperationId } from './operations.js'
+
+/** Prefix of the control API's paths. No path of Ironic begins with it. */
+const LAB = '/_lab'
+
+export interface ControlApiOptions {
+  /** Answers all other paths. */
+  api: Dispatch
+  handlers: Readonly<Record<ControlOperationId, ControlHandler>>
+  /** Authentication, the same as of {@link api}. */
+  guard?: Guard
+  logger: Logger
+}
+
+const STATUS: Partial<Record<ErrorCode, number>> = {
+  'bad-request': 400,
+  fault: 400,
+  'no-such-path': 404,
+  'no-such-node': 404,
+  'no-such-machine': 404,
+  'no-such-fault': 404,
+  'no-such-file': 404,
+  'no-live-image': 404,
+  'method-not-allowed': 405,
+}
+
+/** Ironic's API, with the control API beside it. */
+export function controlApi({ api, handlers, guard, logger }: ControlApiOptions): Dispatch {
+  const checks = new Checks()
+  return async (request) => {
+    const path = request.target.replace(/\?.*$/s, '').replace(/\/+$/, '')
+    if (path !== LAB && !path.startsWith(`${LAB}/`)) return api(request)
+    const refused = await guard?.(request)
+    if (refused) return refused
+    try {
+      const { operation, params } = operationOf(request.method, path.slice(LAB.length))
+      const query = readQuery(request, operation, checks)
+      const body = readBody(request, operation, checks)
+      const value = await handlers[operation.id as ControlOperationId]({ params, query, body, request })
+      if (isAnswer(value)) return value
+      return value === undefined ? { status: 204, headers: {} } : json(operation.status, value)
+    } catch (error) {
+      return failure(error, request, logger)
+    }
+  }
+}
+
+function operationOf(method: string, path: string): { operation: ControlOperation; params: Record<string, string> } {
+  const { parts } = routeOf(path)
+  const here = CONTROL_OPERATIONS.filter((operation) => {
+    const route = routeOf(operation.path).parts
+    return route.length === parts.length && route.every((part, index) => part.startsWith('{') || part === parts[index])
+  })
+  const operation = here.find((each) => each.method === (method === 'HEAD' ? 'GET' : method))
+  if (operation) {
+    const params: Record<string, string> = {}
+    for (const [index, part] of routeOf(operation.path).parts.entries())
+      if (part.startsWith('{')) params[part.slice(1, -1)] = decoded(parts[index]!)
+    return { operation, params }
+  }
+  if (here.length > 0)
+    throw new UserError('method-not-allowed', `${method} ${LAB}${path} is not possible`, {
+      remedy: `use ${here.map((each) => each.method).join(' or ')}`,
+    })
+  throw new UserError('no-such-path', `there is no ${LAB}${path}`, { remedy: `GET ${LAB} lists what there is` })
+}
+
+function readQuery(request: WireRequest, { query = {} }: ControlOperation, checks: Checks): Record<string, string> {
+  const search = new URLSearchParams(request.target.split(/\?(.*)/s)[1] ?? '')
+  const values = Object.fromEntries(search)
+  checks.check({ type: 'object', additionalProperties: false, properties: query }, values, 'the query')
+  return values
+}
+
+function readBody({ body }: WireRequest, operation: ControlOperation, checks: Checks): unknown {
+  if (!operation.body) return {}
+  let document: unknown = {}
+  if (body !== undefined)
+    try {
+      document = JSON.parse(body)
+    } catch (cause) {
+      throw new UserError('bad-request', `the body is no JSON: ${errorChain(cause).join(': ')}`, {
+        remedy: `${LAB}/openapi has an example of each body`,
+      })
+    }
+  checkNesting(document, 'the body')
+  checks.check(operation.body, document, 'the body')
+  return document
+}
+
+/** Schemas, compiled when they are first used. */
+class Checks {
+  #ajv: Ajv | undefined
+  readonly #compiled = new Map<object, ValidateFunction>()
+
+  /** @throws UserError `bad-request` */
+  check(schema: object, value: unknown, what: string): void {
+    this.#ajv ??= new Ajv({ allErrors: true, strict: false, verbose: true, validateFormats: false })
+    let accepts = this.#compiled.get(schema)
+    if (!accepts) this.#compiled.set(schema, (accepts = this.#ajv.compile(schema)))
+    if (accepts(value)) return
+    throw new UserError('bad-request', `${what} is wrong: ${schemaProblem(accepts.errors!)}`, {
+      remedy: `${LAB}/openapi tells what it takes`,
+    })
+  }
+}
+
+function failure(error: unknown, { method, target }: WireRequest, logger: Logger): WireResponse {
+  const known = userError(error)
+  if (known) return refusal(STATUS[known.code] ?? 409, known.code, errorChain(known).join(': '), known.remedy ?? null)
+  if (error instanceof IronicRefused)
+    return refusal(409, 'ironic-refused', error.message, 'do what Ironic asks for first')
+  if (error instanceof BmcRefused) return refusal(409, 'bmc-refused', error.message, 'lift the faults of this BMC')
+  logger('error', `${method} ${target} failed`, { error })
+  return refusal(500, 'defect', errorChain(error).join(': '), 'this is a defect of ironstage: please report it')
+}
+
+const refusal = (status: number, code: string, message: string, remedy: string | null): WireResponse =>
+  json(status, { error: { code, message, remedy } })
+
+const json = (status: number, body: unknown): WireResponse => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+/** Decodes a part of a path. A malformed part stays unchanged, and matches no name. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

@@ -1,0 +1,255 @@
+import type { LiveUrls } from '../../coreos/index.js'
+import { readFleet, type HardwareFleet, type Machine, type Machines } from '../../machine/index.js'
+import { checkNesting, readDuration, UserError } from '../../runtime/index.js'
+import { answerOfStream, type NodeRecord, type ProvisionState } from '../../wire/index.js'
+import type { BmcAccount } from '../bmcs/bmc-accounts.js'
+import type { Fault, FaultReport, Faults } from '../faults/fault.js'
+import { installedFiles } from '../installed-files.js'
+import type { JournalKind } from '../journal/entry.js'
+import { har } from '../journal/har.js'
+import { TooSlow, type Journal, type JournalQuery } from '../journal/journal.js'
+import type { ClockControl } from './clock-control.js'
+import { machineReport } from './machine-report.js'
+import { controlOpenApi, CONTROL_VERSION } from './openapi.js'
+import type { ControlCall, ControlHandler } from './operation.js'
+import { CONTROL_OPERATIONS, type ControlOperationId } from './operations.js'
+
+/** The parts of a lab that the control API acts on. */
+export interface ControlParts {
+  machines: Machines
+  faults: Faults
+  journal: Journal
+  clock: ClockControl
+  nodes: () => Iterable<Readonly<NodeRecord>>
+  /** Finds a node by uuid or name. */
+  node: (ident: string) => Readonly<NodeRecord> | undefined
+  machineOf: (node: Readonly<NodeRecord>) => Machine | undefined
+  enrol: (options: { count: number; prefix: string; hardware?: HardwareFleet }) => Promise<Readonly<NodeRecord>[]>
+  removeNode: (node: Readonly<NodeRecord>) => Promise<void>
+  removeMachine: (id: string) => Promise<void>
+  /** The live images that are served for a node. */
+  images: (node: Readonly<NodeRecord>) => LiveUrls | undefined
+  /** Known reason why a node's ramdisk cannot boot. */
+  waitsFor: (node: Readonly<NodeRecord>) => string | null
+  /** Changes the account of a node's BMC; false when the node has no BMC. */
+  setBmcAccount: (node: Readonly<NodeRecord>, account: BmcAccount) => boolean
+}
+
+/** The calls of the control API, by the ids of their operations. */
+export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOperationId, ControlHandler>> {
+  const { machines, faults, journal, clock } = parts
+  const nodeOf = ({ params }: ControlCall): Readonly<NodeRecord> => {
+    const found = parts.node(params['node']!)
+    if (found) return found
+    throw new UserError('no-such-node', `there is no node ${params['node']}`, { remedy: 'GET /_lab/nodes lists them' })
+  }
+  const machineOfNode = (call: ControlCall): Machine => {
+    const node = nodeOf(call)
+    const machine = parts.machineOf(node)
+    if (machine) return machine
+    throw new UserError('no-such-machine', `node ${node.name ?? node.uuid} has no machine yet`, {
+      remedy: 'let Ironic power it on: its machine is made then',
+    })
+  }
+  const machineNamed = ({ params }: ControlCall): Machine => {
+    const found = machines.get(params['machine']!)
+    if (found) return found
+    throw new UserError('no-such-machine', `there is no machine ${params['machine']}`, {
+      remedy: 'GET /_lab/machines lists them',
+    })
+  }
+  const faultNamed = ({ params }: ControlCall): FaultReport => {
+    const found = faults.list().find(({ id }) => id === params['fault'])
+    if (found) return found
+    throw new UserError('no-such-fault', `there is no fault ${params['fault']}`, {
+      remedy: 'GET /_lab/faults lists them',
+    })
+  }
+  const shownNode = (node: Readonly<NodeRecord>) => ({
+    ...{ name: node.name, uuid: node.uuid, machine: parts.machineOf(node)?.spec.id ?? null },
+    ...{ provision_state: node.provision_state, power_state: node.power_state, last_error: node.last_error },
+    waitsFor: parts.waitsFor(node),
+  })
+  const press = async (machine: Machine, body: unknown) => {
+    const { power, soft = false } = body as { power: 'on' | 'off' | 'reboot'; soft?: boolean }
+    await machine.setPower(power, { soft })
+    return machineReport(machine)
+  }
+  const eject = async (machine: Machine) => {
+    await machine.firmware.eject(Object.keys(machine.firmware.media()) as never)
+    return machineReport(machine)
+  }
+  const system = (machine: Machine) => {
+    const tree = machine.rootFiles()
+    if (tree) return tree
+    throw new UserError('no-system', `${machine.spec.id} has no system that was booted`, {
+      remedy: 'deploy its node, and wait for active',
+    })
+  }
+
+  return {
+    index: () => ({
+      version: CONTROL_VERSION,
+      operations: CONTROL_OPERATIONS.map(({ method, path, summary }) => ({ method, path: `/_lab${path}`, summary })),
+      clock: clock.report(),
+      nodes: [...parts.nodes()].length,
+      machines: machines.list().length,
+      faults: faults.list().length,
+      journal: { first: journal.first, last: journal.last },
+    }),
+    openapi: () => controlOpenApi(),
+
+    machines: async () => ({ machines: await Promise.all(machines.list().map(machineReport)) }),
+    machine: (call) => machineReport(machineNamed(call)),
+    removeMachine: (call) => parts.removeMachine(machineNamed(call).spec.id),
+    powerOfMachine: (call) => press(machineNamed(call), call.body),
+    ejectFromMachine: (call) => eject(machineNamed(call)),
+    nodes: () => ({ nodes: [...parts.nodes()].map(shownNode) }),
+    enrol: async ({ body }) => {
+      const {
+        count = 1,
+        prefix = 'node-',
+        hardware,
+      } = body as {
+        count?: number
+        prefix?: string
+        hardware?: unknown
+      }
+      return {
+        nodes: (
+          await parts.enrol({
+            count,
+            prefix,
+            ...(hardware === undefined ? {} : { hardware: readFleet(hardware, 'the hardware') }),
+          })
+        ).map(shownNode),
+      }
+    },
+    node: (call) => shownNode(nodeOf(call)),
+    removeNode: (call) => parts.removeNode(nodeOf(call)),
+    machineOfNode: async (call) => ({
+      ...(await machineReport(machineOfNode(call))),
+      waitsFor: parts.waitsFor(nodeOf(call)),
+    }),
+    powerOfNode: (call) => press(machineOfNode(call), call.body),
+    ejectFromNode: (call) => eject(machineOfNode(call)),
+    console: (call) => ({ console: machineOfNode(call).console() }),
+    systemJournal: (call) => ({ journal: machineOfNode(call).journal() }),
+    files: (call) => {
+      const machine = machineOfNode(call)
+      const path = call.query['path'] ?? null
+      const files = installedFiles(system(machine), path)
+      if (files) return { files }
+      throw new UserError('no-such-file', `there is no ${path} on ${machine.spec.id}`, {
+        remedy: 'leave out path for a list of all files',
+      })
+    },
+    images: (call) => {
+      const node = nodeOf(call)
+      const urls = parts.images(node)
+      if (urls) return urls
+      throw new UserError('no-live-image', `no live image is served for node ${node.name ?? node.uuid}`, {
+        remedy: 'start ironstage with --live-iso or --live-image',
+      })
+    },
+    bmcAccount: (call) => {
+      const node = nodeOf(call)
+      if (parts.setBmcAccount(node, call.body as BmcAccount)) return
+      throw new UserError('no-bmc', `node ${node.name ?? node.uuid} names no BMC`, {
+        remedy: "name one in the node's driver_info",
+      })
+    },
+
+    faults: ({ query }) => ({
+      faults: faults.list().filter(({ label }) => [undefined, label].includes(query['label'])),
+    }),
+    addFault: ({ body }) => {
+      const { id } = faults.add(faultFrom(body))
+      return faults.list().find((fault) => fault.id === id)
+    },
+    liftFaults: ({ query }) => faults.clear(query['label']),
+    fault: (call) => faultNamed(call),
+    liftFault: (call) => void faults.lift(faultNamed(call).id),
+
+    clock: () => clock.report(),
+    setClock: ({ body }) => clock.set((body as { mode: string }).mode),
+    advance: ({ body }) => {
+      const { by, until, within } = body as {
+        by?: string | number
+        until?: { node: string; state: ProvisionState }
+        within?: string | number
+      }
+      if (!until) return clock.advance(readDuration(by!)!)
+      const node = nodeOf({ params: { node: until.node } } as never)
+      return clock.advanceUntil(node, until.state, within === undefined ? undefined : readDuration(within))
+    },
+
+    journal: ({ query, request }) => {
+      const limit = Math.min(Number(query['limit'] ?? 100), 1000)
+      const entries = journal.entries(queryFrom(query), limit)
+      const last = entries.at(-1)?.id
+      const isMore = entries.length === limit && last !== undefined && last < journal.last
+      return { entries, next: isMore ? nextUrl(request.base, request.target, last) : null }
+    },
+    journalNdjson: ({ query }) => ({
+      ...{ status: 200, headers: { 'content-type': 'application/x-ndjson' } },
+      body: journal
+        .entries(queryFrom(query))
+        .map((entry) => `${journal.textOf(entry)}\n`)
+        .join(''),
+    }),
+    journalHar: ({ query }) => har(journal.entries(queryFrom(query))),
+    events: ({ query, request }) => {
+      const after = request.headers['last-event-id'] ?? query['after'] ?? String(journal.last)
+      const wanted = { ...queryFrom(query), after: Number(after) }
+      if (!Number.isSafeInteger(wanted.after) || wanted.after < 0)
+        throw new UserError('bad-request', `Last-Event-ID is ${after}, which is no id of an entry`, {
+          remedy: 'leave it out, or send the id of the last event that came',
+        })
+      const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
+      return answerOfStream(200, headers, async function* (signal) {
+        // The answer's header leaves with its first bytes.
+        yield ': entries of the journal\n\n'
+        try {
+          for await (const entries of journal.follow(wanted, signal))
+            yield entries
+              .map((entry) => `id: ${entry.id}\nevent: ${entry.kind}\ndata: ${journal.textOf(entry)}\n\n`)
+              .join('')
+        } catch (error) {
+          if (!(error instanceof TooSlow)) throw error
+          yield `event: lost\ndata: ${JSON.stringify({ message: error.message })}\n\n`
+        }
+      })
+    },
+  }
+}
+
+/** A fault as the API takes it, with lengths of time as texts. */
+export function faultFrom(document: unknown): Fault {
+  checkNesting(document, 'the fault')
+  const { effect, between, ...rest } = document as Omit<Fault, 'between'> & { between?: [string, string] }
+  const { for: length, ...more } = effect as Fault['effect'] & { for?: string | number }
+  return {
+    ...rest,
+    effect: (length === undefined ? more : { ...more, ms: readDuration(length)! }) as Fault['effect'],
+    ...(between ? { between: [readDuration(between[0])!, readDuration(between[1])!] as const } : {}),
+  }
+}
+
+function queryFrom(query: Readonly<Record<string, string>>): JournalQuery {
+  const { kind, status, after, since, until, limit: _, ...rest } = query
+  return {
+    ...rest,
+    ...(kind === undefined ? {} : { kind: kind.split(',') as JournalKind[] }),
+    ...(status === undefined ? {} : { status: Number(status) }),
+    ...(after === undefined ? {} : { after: Number(after) }),
+    ...(since === undefined ? {} : { since: Date.parse(since) }),
+    ...(until === undefined ? {} : { until: Date.parse(until) }),
+  }
+}
+
+function nextUrl(base: string, target: string, after: number): string {
+  const url = new URL(target, base)
+  url.searchParams.set('after', String(after))
+  return url.href
+}

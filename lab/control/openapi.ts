@@ -1,0 +1,80 @@
+import { packageVersion } from '../../runtime/index.js'
+import type { ControlOperation, Schema } from './operation.js'
+import { CONTROL_OPERATIONS } from './operations.js'
+
+/** Version of the control API: a number that grows when something is taken away or changed. */
+export const CONTROL_VERSION = 1
+
+const LAB = '/_lab'
+
+/**
+ * The control API as an OpenAPI 3.1 document.
+ *
+ * @example
+ * import { controlOpenApi } from 'ironstage/control'
+ *
+ * const paths = Object.keys(controlOpenApi()['paths'] as object)
+ */
+export function controlOpenApi(): Readonly<Record<string, unknown>> {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of CONTROL_OPERATIONS)
+    (paths[`${LAB}${operation.path}`] ??= {})[operation.method.toLowerCase()] = described(operation)
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: "ironstage's control API",
+      version: packageVersion(),
+      description: `Version ${CONTROL_VERSION}. Faults, clock, journal and machines of a lab.`,
+    },
+    security: [{}, { basic: [] }],
+    paths,
+    components: {
+      securitySchemes: { basic: { type: 'http', scheme: 'basic' } },
+      responses: {
+        refused: {
+          description: 'Refused; nothing has changed.',
+          content: { 'application/json': { schema: ERROR } },
+        },
+      },
+    },
+  }
+}
+
+const ERROR: Schema = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'remedy'],
+      properties: {
+        code: { type: 'string', description: 'one of docs/errors.md' },
+        message: { type: 'string', description: 'what was wrong, and where' },
+        remedy: { type: ['string', 'null'], description: 'what to do' },
+      },
+    },
+  },
+}
+
+function described({ id, path, summary, query = {}, body, status, answer }: ControlOperation): Schema {
+  const parameters = [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+      ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+      ...(name === 'node' ? { description: 'uuid or name' } : {}),
+    })),
+    ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema })),
+  ]
+  const content =
+    typeof answer === 'string'
+      ? { [answer]: { schema: { type: 'string' } } }
+      : answer && { 'application/json': { schema: answer } }
+  return {
+    ...{ operationId: id, summary, tags: [path.split('/')[1] || 'lab'] },
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: body } } } } : {}),
+    responses: {
+      [status]: { description: summary, ...(content ? { content } : {}) },
+      default: { $ref: '#/components/responses/refused' },
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import type { WireRequest, WireResponse } from '../../wire/index.js'
+
+/** JSON schema of a body, an argument or an answer. */
+export type Schema = Readonly<Record<string, unknown>>
+
+/** The arguments of a call, checked against its schemas. */
+export interface ControlCall {
+  /** Named parts of the path, decoded. */
+  params: Readonly<Record<string, string>>
+  query: Readonly<Record<string, string>>
+  /** The JSON document; an empty object without a body. */
+  body: unknown
+  request: WireRequest
+}
+
+/** A call of the control API. Paths begin after `/_lab`; `{name}` stands for one part. */
+export interface ControlOperation {
+  readonly id: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  /** One sentence. */
+  readonly summary: string
+  readonly query?: Readonly<Record<string, Schema>>
+  readonly body?: Schema
+  /** Status of success. */
+  readonly status: 200 | 201 | 204
+  /** Schema of the answer's document; or the content type of an answer that is none. */
+  readonly answer?: Schema | string
+}
+
+/** Answers a call: with a document, an answer of its own, or nothing for 204. */
+export type ControlHandler = (call: ControlCall) => unknown
+
+export const isAnswer = (value: unknown): value is WireResponse =>
+  typeof value === 'object' && value !== null && 'status' in value && 'headers' in value

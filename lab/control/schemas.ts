@@ -1,0 +1,164 @@
+import { DURATION_PATTERN } from '../../runtime/index.js'
+import { PROVISION_STATES } from '../../wire/index.js'
+import { POINTS } from '../faults/check-fault.js'
+import { JOURNAL_KINDS } from '../journal/entry.js'
+import type { Schema } from './operation.js'
+
+const text = (description: string): Schema => ({ type: 'string', minLength: 1, description })
+const count = (description: string, minimum = 0): Schema => ({ type: 'integer', minimum, description })
+
+export const closed = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
+  ...{ type: 'object', additionalProperties: false, properties },
+  ...(required.length > 0 ? { required } : {}),
+})
+
+export const open = (properties: Readonly<Record<string, Schema>>): Schema => ({
+  ...{ type: 'object', properties, required: Object.keys(properties) },
+})
+
+export const listOf = (items: Schema): Schema => ({ type: 'array', items })
+
+export const DURATION: Schema = {
+  ...{ type: ['string', 'number'], pattern: DURATION_PATTERN, minimum: 0 },
+  description: 'a length of lab time: 31m, 90s, 1h30m, or a number of milliseconds',
+}
+
+const MATCH = closed({
+  node: text("a node's uuid or name"),
+  machine: text('id of a machine'),
+  state: { enum: PROVISION_STATES, description: "the node's provision state at the time of the strike" },
+  step: text('the step that the agent carries out, as in install_coreos'),
+  phase: { enum: ['inspect', 'clean', 'deploy', 'install', 'active'], description: 'phase of the node' },
+  route: text('an exchange, as in PUT /v1/nodes/:id/states/provision; what its path begins with, its method in front'),
+  program: text('a command on a machine, by the name of its program'),
+  disk: text('kernel name of a disk'),
+  image: text("a container's image that is pulled, or what its name begins with"),
+  bmc: text('a call of a BMC: read power, set power, set boot, change, report ...'),
+})
+
+/** Members of effects beyond their kind. */
+const MEMBERS: Partial<Record<keyof typeof POINTS, { properties: Record<string, Schema>; required?: string[] }>> = {
+  'bmc-dark': { properties: { for: DURATION }, required: ['for'] },
+  'exit-code': {
+    properties: { code: { type: 'integer', minimum: 0, maximum: 255 }, stderr: { type: 'string' } },
+    required: ['code'],
+  },
+  'disk-error': { properties: { at: count('byte at which the medium is broken') }, required: ['at'] },
+  status: { properties: { status: { type: 'integer', minimum: 200, maximum: 599 }, body: {} }, required: ['status'] },
+  'connection-reset': { properties: { when: { enum: ['before', 'after'] } } },
+  'slow-body': { properties: { bytesPerSecond: count('pace of the body', 1) }, required: ['bytesPerSecond'] },
+  repeat: { properties: { times: { type: 'integer', minimum: 2, maximum: 100 } } },
+  'pull-error': { properties: { reason: text('not-found, unauthorized, timeout, or the sentence of a registry') } },
+  delay: { properties: { for: DURATION }, required: ['for'] },
+}
+
+const EFFECT: Schema = {
+  type: 'object',
+  required: ['kind'],
+  properties: { kind: { enum: Object.keys(POINTS), description: 'docs/control.md shows each' } },
+  oneOf: Object.keys(POINTS).map((kind) => {
+    const { properties = {}, required = [] } = MEMBERS[kind as keyof typeof POINTS] ?? {}
+    return closed({ kind: { const: kind }, ...properties }, ['kind', ...required])
+  }),
+}
+
+export const FAULT = closed(
+  {
+    match: { ...MATCH, description: 'where it strikes: all conditions must hold' },
+    effect: EFFECT,
+    times: count('how often it strikes; without, until it is lifted', 1),
+    after: count('matches that pass before it strikes'),
+    probability: { type: 'number', exclusiveMinimum: 0, maximum: 1, description: "decided by the lab's seed" },
+    between: {
+      ...{ type: 'array', items: DURATION, minItems: 2, maxItems: 2 },
+      description: 'lab times since the lab began, between which it strikes',
+    },
+    label: text('any text, to lift several faults at once'),
+  },
+  ['match', 'effect'],
+)
+
+export const FAULT_REPORT = open({
+  id: text('fault-1'),
+  struck: count('how often it has struck'),
+  match: MATCH,
+  effect: { type: 'object' },
+})
+
+export const CLOCK = open({
+  mode: { description: 'manual, auto, real, or a speed as in x60', type: 'string' },
+  labTime: { type: 'string', format: 'date-time' },
+  elapsed: { type: 'number', description: 'milliseconds of lab time since the lab began' },
+})
+
+export const MODE = closed(
+  {
+    mode: {
+      ...{ type: 'string', pattern: '^(manual|auto|real|x[0-9]+(\\.[0-9]+)?)$' },
+      description: 'manual: only by advance; auto: jumps whenever nothing moves; real; xN: N times as fast',
+    },
+  },
+  ['mode'],
+)
+
+export const ADVANCE: Schema = {
+  oneOf: [
+    closed({ by: DURATION }, ['by']),
+    closed(
+      {
+        until: closed({ node: text("a node's uuid or name"), state: { enum: PROVISION_STATES } }, ['node', 'state']),
+        within: { ...DURATION, description: 'lab time that it may take; default 24h' },
+      },
+      ['until'],
+    ),
+  ],
+}
+
+export const ENTRY: Schema = {
+  type: 'object',
+  required: ['id', 'kind', 'node', 'name', 'machine', 'labTime', 'wallTime', 'fault'],
+  properties: {
+    id: count('counts up from 1', 1),
+    kind: { enum: JOURNAL_KINDS },
+    node: { type: ['string', 'null'], description: 'uuid' },
+    name: { type: ['string', 'null'] },
+    machine: { type: ['string', 'null'] },
+    labTime: { type: 'string', format: 'date-time' },
+    wallTime: { type: 'string', format: 'date-time' },
+    fault: { type: ['string', 'null'], description: 'id of the fault that struck' },
+    nearMiss: {
+      ...{
+        type: ['object', 'null'],
+        description: 'of an exchange that led nowhere: the call that it comes nearest to',
+      },
+      properties: { nearest: { type: 'string' }, why: { type: 'string' } },
+    },
+  },
+}
+
+/** Selects entries of the journal. */
+export const JOURNAL_QUERY: Readonly<Record<string, Schema>> = {
+  node: text("a node's uuid or name"),
+  machine: text('id of a machine'),
+  kind: { type: 'string', pattern: `^(${JOURNAL_KINDS.join('|')})(,(${JOURNAL_KINDS.join('|')}))*$` },
+  route: text('as in PATCH /v1/nodes/:id'),
+  fault: text('id of a fault that struck'),
+  status: { type: 'string', pattern: '^[1-5][0-9]{2}$' },
+  after: { type: 'string', pattern: '^[0-9]+$', description: 'entries with a larger id' },
+  since: { type: 'string', format: 'date-time', description: 'lab time, from which on' },
+  until: { type: 'string', format: 'date-time', description: 'lab time, before which' },
+}
+
+export const ENROL = closed({
+  count: { type: 'integer', minimum: 1, maximum: 10_000, description: 'default 1' },
+  prefix: { type: 'string', pattern: '^[A-Za-z0-9._~-]+$', description: 'of the names; default node-' },
+  hardware: { type: 'object', description: 'hardware of the machines: docs/hardware.md' },
+})
+
+export const POWER = closed(
+  {
+    power: { enum: ['on', 'off', 'reboot'] },
+    soft: { type: 'boolean', description: 'as by the power button; default false' },
+  },
+  ['power'],
+)

@@ -1,0 +1,26 @@
+import type { Recorder } from '../journal/record.js'
+import type { Faults } from './fault.js'
+
+/** The same faults, whose adding and lifting is in the journal. */
+export function notedFaults(faults: Faults, recorder: Recorder): Faults {
+  const note = (what: 'added' | 'lifted', id: string): void => {
+    const found = faults.list().find((fault) => fault.id === id)
+    if (found) recorder.fault(what, found)
+  }
+  const lift = (id: string): boolean => {
+    note('lifted', id)
+    return faults.lift(id)
+  }
+  return {
+    list: () => faults.list(),
+    lift,
+    add: (fault) => {
+      const added = faults.add(fault)
+      note('added', added.id)
+      return { id: added.id, [Symbol.dispose]: () => void lift(added.id) }
+    },
+    clear: (label) => {
+      for (const { id, label: own } of faults.list()) if (label === undefined || own === label) lift(id)
+    },
+  }
+}

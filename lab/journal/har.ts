@@ -1,0 +1,52 @@
+import { packageVersion } from '../../runtime/index.js'
+import type { ExchangeEntry, JournalEntry, Message } from './entry.js'
+
+/** Exchanges as an HTTP archive (HAR 1.2), which browsers and proxies open. Times are in lab time. */
+export function har(entries: readonly JournalEntry[]): Readonly<Record<string, unknown>> {
+  return {
+    log: {
+      version: '1.2',
+      creator: { name: 'ironstage', version: packageVersion() },
+      entries: entries.filter((entry) => entry.kind === 'exchange').map(archived),
+    },
+  }
+}
+
+function archived(entry: ExchangeEntry): Readonly<Record<string, unknown>> {
+  const { from, to, method, target, status, error, duration, request, response, labTime, id, name, fault } = entry
+  const [, query = ''] = target.split(/\?(.*)/s)
+  // Lab time at the end of the exchange; an archive has the time at its beginning.
+  const began = new Date(Date.parse(labTime) - duration).toISOString()
+  return {
+    startedDateTime: began,
+    time: duration,
+    request: {
+      ...{ method, url: `http://${to}${target}`, httpVersion: 'HTTP/1.1', cookies: [], headers: headersOf(request) },
+      queryString: [...new URLSearchParams(query)].map(([name, value]) => ({ name, value })),
+      ...(request.size > 0 ? { postData: { mimeType: typeOf(request), text: textOf(request) } } : {}),
+      ...{ headersSize: -1, bodySize: request.size },
+    },
+    response: {
+      // An exchange without an answer has the status 0, as in browsers.
+      ...{ status: status ?? 0, statusText: error ?? '', httpVersion: 'HTTP/1.1', cookies: [] },
+      headers: response ? headersOf(response) : [],
+      content: {
+        size: response?.size ?? 0,
+        mimeType: response ? typeOf(response) : '',
+        text: response ? textOf(response) : '',
+      },
+      ...{ redirectURL: '', headersSize: -1, bodySize: response?.size ?? -1 },
+    },
+    cache: {},
+    timings: { send: 0, wait: duration, receive: 0 },
+    comment: `${id}: ${from} to ${to}${name === null ? '' : `, ${name}`}${fault === null ? '' : `, ${fault}`}`,
+  }
+}
+
+const headersOf = ({ headers }: Message) => Object.entries(headers).map(([name, value]) => ({ name, value }))
+
+const typeOf = ({ headers }: Message): string =>
+  Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
+
+const textOf = ({ body }: Message): string =>
+  body === null ? '' : typeof body === 'string' ? body : JSON.stringify(body)

@@ -1,0 +1,65 @@
+import { missingPort, type Guard } from '../../ironic-mock/index.js'
+import type { HardwareFleet, Machines, MachineSpec } from '../../machine/index.js'
+import type { Clock, Logger } from '../../runtime/index.js'
+import type { Dispatch, IronicClient, NodeRecord } from '../../wire/index.js'
+import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
+import { bmcAddressOf, machineOf } from '../bmcs/bmcs.js'
+import { ClockControl } from '../control/clock-control.js'
+import { controlApi } from '../control/control-api.js'
+import { controlHandlers } from '../control/handlers.js'
+import type { Events } from '../events.js'
+import type { LiveImages } from '../live-images.js'
+import type { CurrentDatabase } from './database.js'
+import type { Observation } from './observation.js'
+
+/** Puts the control API of a stage beside Ironic's. */
+export function withControl(parts: {
+  observation: Observation
+  clock: Clock
+  events: Events
+  logger: Logger
+  machines: Machines
+  database: CurrentDatabase
+  accounts: BmcAccounts
+  live: LiveImages | undefined
+  guard: Guard | undefined
+  client: () => IronicClient
+  /** Specification of the machine of a number. */
+  spec: (number: number, hardware: HardwareFleet | undefined) => MachineSpec
+  enroll: (spec: MachineSpec, fields: Record<string, unknown>) => Promise<string>
+}): (api: Dispatch) => Dispatch {
+  const { observation, clock, events, logger, machines, database, accounts, live, guard, client } = parts
+  const { faults, journal, recorder, node } = observation
+  const handlers = controlHandlers({
+    ...{ machines, faults, journal, node },
+    clock: new ClockControl({ clock, events, node, note: (what) => recorder.lab(what) }),
+    nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
+    machineOf: (record) => machineOf(record, machines),
+    enrol: async ({ count, prefix, hardware }) => {
+      const added: Readonly<NodeRecord>[] = []
+      // The next numbers that are free.
+      for (let number = 1; added.length < count; number++) {
+        const [spec, name] = [parts.spec(number, hardware), `${prefix}${number - 1}`]
+        if (machines.get(spec.id) || node(name)) continue
+        added.push(node(await parts.enroll(spec, { name }))!)
+      }
+      return added
+    },
+    removeNode: async (record) => {
+      const machine = machineOf(record, machines)
+      // Ironic deletes a node in maintenance in any state.
+      if (!record.maintenance) await client().setMaintenance(record.uuid, true)
+      await client().deleteNode(record.uuid)
+      if (machine) await machines.remove(machine.spec.id)
+    },
+    removeMachine: (id) => machines.remove(id),
+    images: (record) => live?.urlsOf(record),
+    waitsFor: (record) => missingPort(record, database.records.portsOf(record.uuid)),
+    setBmcAccount: (record, account) => {
+      const address = bmcAddressOf(record)
+      if (address !== undefined) accounts.set(address, account)
+      return address !== undefined
+    },
+  })
+  return (api) => controlApi({ api, handlers, logger, ...(guard ? { guard } : {}) })
+}

@@ -1,0 +1,70 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import { parseSize, UserError } from '../../runtime/index.js'
+import { identityIn, type HardwareFleet } from './fleet.js'
+import { HARDWARE_SCHEMA } from './hardware-schema.js'
+import type { MachineHardware } from './machine-hardware.js'
+
+/** One machine as a document describes it: sizes may have units. */
+type WrittenMachine = Omit<MachineHardware, 'disks'> & {
+  disks?: (Omit<NonNullable<MachineHardware['disks']>[number], 'size'> & { size?: string | number })[]
+}
+
+type WrittenFile = WrittenMachine & { machines?: [WrittenEntry, ...WrittenEntry[]] }
+type WrittenEntry = WrittenMachine & { count?: number }
+
+/**
+ * Reads the hardware of simulated machines from a JSON value, as docs/hardware.md describes it.
+ *
+ * @param name of the document, for errors: `the hardware file rack.yaml`
+ * @throws UserError `hardware-file` (usage) naming the document, the key and what is wrong with it
+ */
+export function readFleet(document: unknown, name: string): HardwareFleet {
+  const ajv = new Ajv({ allowUnionTypes: true, strictTypes: false, meta: false, validateSchema: false })
+  const accepts = ajv.compile<WrittenFile>(HARDWARE_SCHEMA)
+  if (!accepts(document)) throw unusableHardware(name, mostSpecific(accepts.errors!))
+  const { machines, ...machine } = document
+  if (!machines) return [{ hardware: hardwareOf(machine) }]
+  if (Object.keys(machine).length > 0)
+    throw unusableHardware(
+      name,
+      `${Object.keys(machine)[0]} stands beside machines: put it into the entries of machines`,
+    )
+  const entries = machines.map(({ count, ...entry }, index) => {
+    const hardware = hardwareOf(entry)
+    const identity = identityIn(hardware)
+    if ((count ?? 1) > 1 && identity !== undefined)
+      throw unusableHardware(name, `machines.${index} gives ${count} machines the same ${identity}`)
+    return { hardware, ...(count === undefined ? {} : { count }) }
+  })
+  return entries as [HardwareFleet[0], ...HardwareFleet[0][]]
+}
+
+function hardwareOf({ disks, ...rest }: WrittenMachine): MachineHardware {
+  return {
+    ...rest,
+    ...(disks && {
+      disks: disks.map(({ size, ...disk }) => ({
+        ...disk,
+        ...(size === undefined ? {} : { size: parseSize(`${size}`) }),
+      })),
+    }),
+  }
+}
+
+function mostSpecific([error]: readonly ErrorObject[]): string {
+  const { instancePath, message, params } = error!
+  const { additionalProperty: unknown, allowedValues } = params as {
+    additionalProperty?: string
+    allowedValues?: unknown[]
+  }
+  const where = instancePath.replace(/^\//, '').replaceAll('/', '.')
+  if (unknown !== undefined) return `${where === '' ? 'it' : where} has an unknown key ${JSON.stringify(unknown)}`
+  const allowed = allowedValues ? `: ${allowedValues.join(', ')}` : ''
+  return `${where === '' ? 'it' : where} ${message}${allowed}`
+}
+
+export const unusableHardware = (name: string, what: string): UserError =>
+  new UserError('hardware-file', `${name} cannot be used: ${what}`, {
+    kind: 'usage',
+    remedy: 'docs/hardware.md lists the keys and their values',
+  })

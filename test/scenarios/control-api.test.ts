@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLab, installCoreos, type Lab } from '../../lab/index.js'
+import { ignition } from '../kit/deployed.js'
+
+const deploy_steps = [installCoreos({ ignition })]
+
+interface Reply {
+  status: number
+  type: string | null
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a client of curl knows no types
+  body: any
+}
+
+/** A client that knows nothing but HTTP. */
+async function ask(lab: Pick<Lab, 'url'>, method: string, path: string, body?: unknown): Promise<Reply> {
+  const response = await fetch(`${lab.url}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', 'x-openstack-ironic-api-version': '1.95' },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const type = response.headers.get('content-type')
+  return { status: response.status, type, body: type === 'application/json' && text !== '' ? JSON.parse(text) : text }
+}
+
+const onSocket = () =>
+  createLab({
+    clock: 'manual',
+    listen: { host: '127.0.0.1', port: 0 },
+    ironic: { set: ['conductor.deploy_callback_timeout=1800'] },
+  })
+
+const until = (lab: Lab, node: string, state: string) =>
+  ask(lab, 'POST', '/_lab/clock/advance', { until: { node, state } })
+
+async function available(lab: Lab, node: string): Promise<void> {
+  const verb = (target: string) => ask(lab, 'PUT', `/v1/nodes/${node}/states/provision`, { target })
+  await verb('manage')
+  expect(await until(lab, node, 'manageable')).toMatchObject({ status: 200 })
+  await verb('provide')
+  expect(await until(lab, node, 'available')).toMatchObject({ status: 200 })
+}
+
+describe('by HTTP alone', () => {
+  test('an agent falls silent, half an hour is jumped, exactly its node has failed; the fault is lifted, and it deploys', async () => {
+    await using lab = await onSocket()
+    const { body: enrolled } = await ask(lab, 'POST', '/_lab/nodes', { count: 3, prefix: 'metal-' })
+    expect(enrolled.nodes.map(({ name }: { name: string }) => name)).toEqual(['metal-0', 'metal-1', 'metal-2'])
+    for (const { name } of enrolled.nodes) await available(lab, name)
+
+    const fault = { match: { node: 'metal-1', phase: 'deploy' }, effect: { kind: 'agent-silent' } }
+    const added = await ask(lab, 'POST', '/_lab/faults', fault)
+    expect(added).toMatchObject({ status: 201, body: { id: 'fault-1', struck: 0, ...fault } })
+    for (const { name } of enrolled.nodes)
+      await ask(lab, 'PUT', `/v1/nodes/${name}/states/provision`, { target: 'active', deploy_steps })
+    const moved = await ask(lab, 'POST', '/_lab/clock/advance', { by: '31m' })
+    expect(moved).toMatchObject({ status: 200, body: { mode: 'manual' } })
+
+    const states = async () => {
+      const { body } = await ask(lab, 'GET', '/_lab/nodes')
+      return body.nodes.map((node: { provision_state: string }) => node.provision_state)
+    }
+    expect(await states()).toEqual(['active', 'deploy failed', 'active'])
+    const struck = await ask(lab, 'GET', '/_lab/faults')
+    expect(struck.body.faults[0].struck).toBeGreaterThan(0)
+    const blamed = await ask(lab, 'GET', '/_lab/journal?node=metal-1&fault=fault-1&kind=exchange')
+    expect(blamed.body.entries[0]).toMatchObject({ from: 'agent', to: 'ironic', status: null, name: 'metal-1' })
+    expect((await ask(lab, 'GET', '/_lab/journal?node=metal-0&fault=fault-1')).body.entries).toEqual([])
+
+    expect(await ask(lab, 'DELETE', '/_lab/faults/fault-1')).toMatchObject({ status: 204 })
+    await ask(lab, 'PUT', '/v1/nodes/metal-1/states/provision', { target: 'active', deploy_steps })
+    expect(await until(lab, 'metal-1', 'active')).toMatchObject({ status: 200 })
+    expect(await states()).toEqual(['active', 'active', 'active'])
+  })
+})
+
+describe('bad input', () => {
+  let lab: Lab
+  beforeAll(async () => {
+    lab = await onSocket()
+    await ask(lab, 'POST', '/_lab/nodes', {})
+  })
+  afterAll(() => lab[Symbol.asyncDispose]())
+
+  test.each([
+    ['a body that is no JSON', 'POST', '/_lab/faults', '{', 400, 'bad-request', /the body is no JSON/],
+    [
+      'a misspelt effect',
+      'POST',
+      '/_lab/faults',
+      { match: {}, effect: { kind: 'agent-silnt' } },
+      400,
+      'bad-request',
+      /effect.kind is "agent-silnt"; did you mean agent-silent\?/,
+    ],
+    [
+      'a member that there is not',
+      'POST',
+      '/_lab/faults',
+      { match: { nod: 'x' }, effect: { kind: 'bmc-silent' } },
+      400,
+      'bad-request',
+      /there is no match.nod; did you mean node\?/,
+    ],
+    [
+      'an effect without its length',
+      'POST',
+      '/_lab/faults',
+      { match: { node: 'node-0' }, effect: { kind: 'delay' } },
+      400,
+      'bad-request',
+      /effect.for is missing/,
+    ],
+    [
+      'a fault of an unknown node',
+      'POST',
+      '/_lab/faults',
+      { match: { node: 'ghost' }, effect: { kind: 'agent-silent' } },
+      400,
+      'fault',
+      /there is no node ghost/,
+    ],
+    [
+      'a fault of a route that there is not',
+      'POST',
+      '/_lab/faults',
+      { match: { route: 'GET /v2/x' }, effect: { kind: 'hang' } },
+      400,
+      'fault',
+      /no call begins with GET \/v2\/x/,
+    ],
+    [
+      'a fault that can never strike',
+      'POST',
+      '/_lab/faults',
+      { match: { disk: 'sda' }, effect: { kind: 'bmc-silent' } },
+      400,
+      'fault',
+      /can never strike/,
+    ],
+    ['a time in the past', 'POST', '/_lab/clock/advance', { by: '-5m' }, 400, 'bad-request', /by is "-5m"/],
+    ['a mode that there is not', 'PUT', '/_lab/clock', { mode: 'x0' }, 400, 'bad-request', /x0 is no mode/],
+    ['an unknown path', 'GET', '/_lab/fault', undefined, 404, 'no-such-path', /there is no \/_lab\/fault/],
+    ['an unknown node', 'GET', '/_lab/nodes/ghost', undefined, 404, 'no-such-node', /ghost/],
+    ['an unknown fault', 'DELETE', '/_lab/faults/fault-9', undefined, 404, 'no-such-fault', /fault-9/],
+    ['a wrong method', 'PATCH', '/_lab/clock', {}, 405, 'method-not-allowed', /use GET or PUT/],
+    [
+      'an argument that there is not',
+      'GET',
+      '/_lab/journal?nde=x',
+      undefined,
+      400,
+      'bad-request',
+      /there is no nde; did you mean node\?/,
+    ],
+  ])('%s is refused in words', async (_, method, path, body, status, code, message) => {
+    const before = await ask(lab, 'GET', '/_lab/faults')
+    const reply = await ask(lab, method, path, body)
+    const { error } = reply.body
+    expect([reply.status, error.code]).toEqual([status, code])
+    expect(`${error.message}; ${error.remedy}`).toMatch(message)
+    expect(await ask(lab, 'GET', '/_lab/faults')).toEqual(before)
+  })
+})
