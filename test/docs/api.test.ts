@@ -10,9 +10,9 @@ test('the package has five entries, each with exports', () => {
   expect([...new Set(api.exports.map(({ entry }) => entry))]).toEqual([
     'ironstage',
     'ironstage/steps',
-    'ironstage/control',
     'ironstage/ignition',
     'ironstage/coreos',
+    'ironstage/control',
   ])
 })
 
