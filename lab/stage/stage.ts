@@ -12,13 +12,7 @@ import {
   type Clock,
   type Scope,
 } from '../../runtime/index.js'
-import {
-  InProcessTransport,
-  IronicClient,
-  IronicRefused,
-  probed,
-  type Transport,
-} from '../../wire/index.js'
+import { InProcessTransport, IronicClient, IronicRefused, probed, type Transport } from '../../wire/index.js'
 import { openAccess } from './access.js'
 import { machineOfAgents } from './agent-addresses.js'
 import { Agents } from './agents.js'

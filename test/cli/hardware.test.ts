@@ -34,7 +34,7 @@ test(
     })
     const large = { hardware: { cpus: 64 }, disks: [{ name: 'nvme0n1', transport: 'nvme', rotational: false }] }
     expect(await machine('node-29')).toMatchObject(large)
-    expect(await machine('node-30')).toEqual({ error: 'there is no node node-30' })
+    expect(await machine('node-30')).toMatchObject({ error: { code: 'no-such-node' } })
     up.stop()
     expect(await up.ended).toBe(0)
   },
