@@ -35,14 +35,17 @@ export class NotOnIso extends FormatError {
   override name = 'NotOnIso'
 }
 
-/** @throws FormatError with the chain that coreos-installer reports */
-export async function readIso9660(image: ByteSource): Promise<IsoFilesystem> {
+/**
+ * @param options.anyCase finds names in small letters too, which the kernel shows and coreos-installer does not look for
+ * @throws FormatError with the chain that coreos-installer reports
+ */
+export async function readIso9660(image: ByteSource, options: { anyCase?: boolean } = {}): Promise<IsoFilesystem> {
   return FormatError.during('parsing ISO9660 image', async () => {
     const primary = await primaryDescriptor(image)
     if (primary.readUInt32LE(80) * SECTOR > image.size) throw new FormatError('ISO image is incomplete')
     const root = readRecord(primary, 156, image.size)
     if (!root) throw new FormatError('no root directory')
-    return filesystem(image, primary.toString('latin1', 40, 72).trimEnd(), root)
+    return filesystem(image, primary.toString('latin1', 40, 72).trimEnd(), root, options)
   })
 }
 
@@ -105,7 +108,12 @@ function readRecord(bytes: Buffer, at: number, imageSize: number): IsoEntry | un
   return { name, folder: (bytes[at + 25]! & 2) !== 0, offset, size }
 }
 
-function filesystem(image: ByteSource, volume: string, root: IsoEntry): IsoFilesystem {
+function filesystem(
+  image: ByteSource,
+  volume: string,
+  root: IsoEntry,
+  { anyCase = false }: { anyCase?: boolean },
+): IsoFilesystem {
   const children = async (folder: IsoEntry): Promise<IsoEntry[]> => {
     if (folder.size > LARGEST_FOLDER) throw new FormatError(`directory of ${folder.size} bytes is too large`)
     const bytes = Buffer.from(await image.read(folder.offset, folder.size))
@@ -129,7 +137,7 @@ function filesystem(image: ByteSource, volume: string, root: IsoEntry): IsoFiles
       .filter((part) => part !== '')
     let entry: IsoEntry = root
     for (const [index, part] of parts.entries()) {
-      const next = (await children(entry)).find(({ name }) => name === part)
+      const next = (await children(entry)).find(({ name }) => (anyCase ? name.toUpperCase() : name) === part)
       const last = index === parts.length - 1
       if (!next)
         throw new NotOnIso(

@@ -105,7 +105,7 @@ function listText(columns = 80): string {
   return [
     'Scenarios:\n',
     shown(STORIES.map(({ name, title }) => ({ name, text: title }))),
-    '\nBehaviours for --without, what would happen in life, and the scenario that shows it:\n',
+    '\nBehaviours for --without, with the scenario that shows what would happen:\n',
     shown(ALL_BEHAVIOURS.map(({ name, says, story }) => ({ name, text: `${says} (${story})` }))),
   ].join('')
 }

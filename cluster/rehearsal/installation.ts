@@ -41,8 +41,7 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
       template: { metadata: { labels }, spec: { providerSpec: { value: providerSpec(release, 'worker') } } },
     },
   })
-  // Simulated systems read no config drive, so that those of QCOW2 images never join.
-  await settled(cluster, release.method === 'qcow2' ? 'installations' : 'nodes')
+  await settled(cluster, 'nodes')
   await settled(cluster, 'spares')
 }
 

@@ -88,7 +88,8 @@ export async function prepareRelease(
   return { version, coreos, installs, bootImage, sha256: sha256(file.bytes), method, agentImage, nodeImage, made }
 
   async function madeDisk(): Promise<{ name: string; bytes: Buffer }> {
-    const disk = await diskImage({ system, version: installs, folder, clock })
+    const platform = method === 'qcow2' ? 'openstack' : 'metal'
+    const disk = await diskImage({ system, version: installs, platform, folder, clock })
     return method === 'qcow2' ? { name: 'qcow2', bytes: qcow2Image(disk) } : { name: 'raw.gz', bytes: packed(disk) }
   }
 }
@@ -144,14 +145,20 @@ function packed(disk: Buffer): Buffer {
   return bytes
 }
 
-function diskImage(image: { system: CoreosName; version: string; folder: string; clock: Clock }): Promise<Buffer> {
-  const { system, version, folder, clock } = image
-  const key = `${system} ${version}`
+function diskImage(image: {
+  system: CoreosName
+  version: string
+  platform: string
+  folder: string
+  clock: Clock
+}): Promise<Buffer> {
+  const { system, version, platform, folder, clock } = image
+  const key = `${system} ${version} ${platform}`
   const known = made.get(key)
   if (known) return known
   const title = `${COREOS_SYSTEMS[system].title} ${version}`
   const making = (async () =>
-    metalImage({ base: await unpackedBase(clock), title, architecture: ARCHITECTURE, folder, clock }))()
+    metalImage({ base: await unpackedBase(clock), title, platform, architecture: ARCHITECTURE, folder, clock }))()
   made.set(key, making)
   return making
 }

@@ -26,6 +26,10 @@ test('no line is wider than the terminal', () => {
       holds: false,
       found: 'host-1 has none',
     },
+    {
+      ...{ ...common, event: 'act', time, elapsed: 9, does: 'cannot pull the node image' },
+      because: `quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:${'0'.repeat(64)}: ${'x'.repeat(90)}`,
+    },
     { ...common, event: 'end', elapsed: 60, holds: false, checks: 3, failures: ['word '.repeat(40).trim()] },
   ]
   for (const line of lines)

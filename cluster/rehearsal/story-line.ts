@@ -47,7 +47,7 @@ export interface StoryEnd extends Line {
 const CLOCK_WIDTH = 8
 const ACTOR_WIDTH = 13
 
-/** The lines of a terminal for a line of a rehearsal, at most `columns` wide. */
+/** The lines of a terminal for a line of a rehearsal, at most `columns` wide; digests are cut short. */
 export function storyText(line: StoryLine, columns = 80): string {
   switch (line.event) {
     case 'begin': {
@@ -93,10 +93,18 @@ function clockText(elapsed: number): string {
 
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = []
-  for (const word of text.split(' ')) {
+  const short = text.replaceAll(/(sha256:[0-9a-f]{12})[0-9a-f]{52}/g, '$1...')
+  for (const word of short.split(' ').flatMap((each) => piecesOf(each, width))) {
     const last = lines.at(-1)
     if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
     else lines.push(word)
   }
   return lines
+}
+
+/** A word that is wider than the terminal, cut after the parts of its name where that can be. */
+function piecesOf(word: string, width: number): string[] {
+  if (word.length <= width) return [word]
+  const cut = Math.max(...['/', '@', ':'].map((mark) => word.lastIndexOf(mark, width - 1) + 1)) || width
+  return [word.slice(0, cut), ...piecesOf(word.slice(cut), width)]
 }

@@ -6,6 +6,7 @@ import type { BlockDevice } from '../disk/block-device.js'
 import { withBootVolume } from '../disk/boot-volume.js'
 import { setUpGpt } from '../disk/gpt-setup.js'
 import type { ConfigSource } from '../ignition/config-acquisition.js'
+import { findConfigDrive } from '../ignition/config-drive.js'
 import { Devices } from '../ignition/devices.js'
 import { IGNITION_STAGES, runIgnition, type IgnitionOutcome } from '../ignition/run-ignition.js'
 import type { FirstBoot } from '../machine.js'
@@ -53,7 +54,7 @@ export async function firstBoot(
   deployFiles(tree, null, deployment)
   const outcome = await runIgnition({
     ...{ machine: spec.id, bootId, tree, clock, probe, signal, version: deployment.version },
-    source: sourceOf(bootable),
+    source: await sourceOf(bootable, disks),
     devices: () => Devices.read(spec, disks, device.name),
     editKernelArguments: (edit) => withBootVolume(device, bootOffset, clock, (volume) => setArguments(volume, edit)),
     print: (stage, priority, message) => {
@@ -79,11 +80,18 @@ export async function firstBoot(
   return 'up'
 }
 
-/** A config URL of the kernel's command line has precedence over the config of the boot partition. */
-function sourceOf({ config, kernelArguments }: Bootable): ConfigSource {
-  const url = kernelArguments.findLast((argument) => argument.startsWith('ignition.config.url='))
-  if (url !== undefined) return { from: 'cmdline', url: url.slice('ignition.config.url='.length) }
-  return config && { from: 'system', bytes: config }
+/** A config URL of the kernel's command line has precedence over the config of the boot partition, and that over the platform's. */
+async function sourceOf(
+  { config, kernelArguments }: Bootable,
+  disks: ReadonlyMap<string, BlockDevice>,
+): Promise<ConfigSource> {
+  const last = (name: string): string | undefined =>
+    kernelArguments.findLast((argument) => argument.startsWith(`${name}=`))?.slice(name.length + 1)
+  const url = last('ignition.config.url')
+  if (url !== undefined) return { from: 'cmdline', url }
+  if (config) return { from: 'system', bytes: config }
+  if (last('ignition.platform.id') !== 'openstack') return null
+  return { from: 'openstack', drive: await findConfigDrive(disks.values()) }
 }
 
 /** Without a config, or with an empty one, Ignition applies only its base config. This is no failure, although no user can log in. */
@@ -91,7 +99,7 @@ function firstBootReport(
   config: Uint8Array | null,
   kernelArguments: string[],
   disk: string,
-  { failure, fetched, plan, config: applied }: IgnitionOutcome,
+  { failure, fetched, plan, config: applied, version: newest }: IgnitionOutcome,
 ): FirstBoot {
   const found = {
     ...{ kernelArguments, disk, fetched, plannedDiskChanges: plan },
@@ -101,7 +109,7 @@ function firstBootReport(
   const nothing = { ignitionVersion: null, hostname: null, users: [], files: [], units: [] }
   let version: string | null = null
   try {
-    if (config?.length) version = parseIgnition(config).ignition.version
+    version = config?.length ? parseIgnition(config).ignition.version : newest
   } catch (error) {
     // parseIgnition's sentence names what the text is; Ignition says only that it is no config.
     return { ...nothing, ...found, failure: errorChain(error).join(': ') }

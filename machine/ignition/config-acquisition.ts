@@ -15,6 +15,7 @@ import {
   type SpecConfig,
   type SpecVersion,
 } from '../../ignition/index.js'
+import type { ConfigDrive } from './config-drive.js'
 import { goQuoted, IgnitionFailure, type IgnitionLog } from './ignition-log.js'
 import { NEEDS_NETWORK, type Resources } from './resources.js'
 
@@ -31,8 +32,15 @@ export const BASE_CONFIG = JSON.stringify({
   },
 })
 
-/** Source of the user's config; null for a machine without one. */
-export type ConfigSource = { from: 'system'; bytes: Uint8Array } | { from: 'cmdline'; url: string } | null
+/**
+ * Source of the user's config; null for a machine without one. The platform `openstack` has it in a config drive, undefined
+ * where there is none.
+ */
+export type ConfigSource =
+  | { from: 'system'; bytes: Uint8Array }
+  | { from: 'cmdline'; url: string }
+  | { from: 'openstack'; drive: ConfigDrive | undefined }
+  | null
 
 export interface AcquiredConfig {
   /** The user's config, with all that it refers to merged in. */
@@ -83,9 +91,11 @@ export async function acquireConfig(
   try {
     if (url !== '' && offline && !/^data:/i.test(url)) return needsNetwork()
     resources.limit(FETCH_PATIENCE)
-    const bytes = source?.from === 'cmdline' ? await resources.bytes({ source: url }) : source?.bytes
+    // Without a network the provider does not even look for a drive (coreos/ignition internal/providers/openstack).
+    if (source?.from === 'openstack' && offline) return needsNetwork()
+    const bytes = await bytesOf(source, resources, log)
     if (bytes) log.line('debug', `parsing config with SHA512: ${sha512(bytes)}`)
-    else {
+    else if (source?.from !== 'openstack') {
       log.line('info', `no config at "${CONFIG_FOLDER}/user.ign"`)
       log.line('debug', 'metal provider fetching empty config')
     }
@@ -108,6 +118,23 @@ export async function acquireConfig(
     log.line('crit', `failed to acquire config: ${why}`)
     throw new IgnitionFailure(why, error instanceof IgnitionFailure ? error.explanation : errorChain(error).join(': '))
   }
+}
+
+async function bytesOf(source: ConfigSource, resources: Resources, log: IgnitionLog): Promise<Uint8Array | undefined> {
+  if (source?.from === 'cmdline') return resources.bytes({ source: source.url })
+  if (source?.from !== 'openstack') return source?.bytes
+  const { drive } = source
+  if (!drive) {
+    for (const label of ['config-2', 'CONFIG-2'])
+      log.line('debug', `config drive ("/dev/disk/by-label/${label}") not found. Waiting...`)
+    return resources.never()
+  }
+  log.line('debug', 'creating temporary mount point')
+  await log.operation('mounting config drive', () => {
+    const argv = ['mount', '-o', 'ro', '-t', 'auto', drive.path, '/tmp/ignition-configdrive0']
+    log.line('debug', `executing: ${argv.map(goQuoted).join(' ')}`)
+  })
+  return drive.userData ?? undefined
 }
 
 /** An older Ignition than the simulated one reads no config of a later spec. */

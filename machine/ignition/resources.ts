@@ -80,6 +80,16 @@ export class Resources {
     if (authorities.length > 0) this.#settings = { ...this.#settings, authorities }
   }
 
+  /** Waits for something that does not come, until the machine loses power. */
+  never(): Promise<never> {
+    const { signal } = this.#parts
+    return new Promise((_, reject) => {
+      const lost = (): void => reject(signal.reason as Error)
+      if (signal.aborted) lost()
+      else signal.addEventListener('abort', lost, { once: true })
+    })
+  }
+
   /** Resets the settings, with a total timeout, for a fetch before any config. */
   limit(total: number): void {
     this.#settings = { ...DEFAULT_HTTP, total }

@@ -172,6 +172,12 @@ async function mountFilesystems({ tree }: IgnitionHost, { storage }: SpecConfig,
   }
 }
 
+function isProvided(source: ConfigSource): boolean {
+  if (source === null || source.from === 'cmdline') return source !== null
+  const bytes = source.from === 'system' ? source.bytes : source.drive?.userData
+  return (bytes?.length ?? 0) > 0
+}
+
 async function writeFiles(host: IgnitionHost, config: SpecConfig, work: EntriesWork): Promise<void> {
   const { log } = work
   await failing('failed to create users/groups')(() => createAccounts(work, config.passwd ?? {}))
@@ -182,7 +188,7 @@ async function writeFiles(host: IgnitionHost, config: SpecConfig, work: EntriesW
   const result = {
     provisioningBootID: host.bootId,
     provisioningDate: new Date(host.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
-    userConfigProvided: host.source !== null && (host.source.from === 'cmdline' || host.source.bytes.length > 0),
+    userConfigProvided: isProvided(host.source),
   }
   await failing('creating result file')(() =>
     log.within('createResultFile', () =>

@@ -12,13 +12,15 @@ export interface MetalImageOptions {
   /** As boot loaders show it: `Fedora CoreOS 38.20230718.3.0`. */
   title: string
   architecture: string
+  /** Ignition's name of the platform that the image is for. Default: that of the base, `metal`. */
+  platform?: string
   /** Folder for the image while it is changed. */
   folder: string
   clock: Clock
 }
 
 /** Makes a metal image of another version, in which the boot loader's entry names version and architecture. */
-export async function metalImage({ base, title, architecture, folder, clock }: MetalImageOptions): Promise<Buffer> {
+export async function metalImage({ base, title, architecture, platform = 'metal', folder, clock }: MetalImageOptions): Promise<Buffer> {
   const path = join(folder, 'metal.raw')
   await held(clock, `writing ${path}`, () => writeFile(path, base))
   const device = await openFileDisk({ path, name: 'metal image', sectorSize: 512, clock })
@@ -26,7 +28,7 @@ export async function metalImage({ base, title, architecture, folder, clock }: M
     const { partitions } = await readLayout(device)
     const boot = partitions.find(({ filesystem }) => filesystem?.label === 'boot')
     if (!boot) throw new Error('the base of the metal image has no filesystem labelled boot')
-    await withBootVolume(device, boot.offset, clock, (volume) => changeEntry(volume, title, architecture))
+    await withBootVolume(device, boot.offset, clock, (volume) => changeEntry(volume, { title, architecture, platform }))
     await device.flush()
   } finally {
     await device[Symbol.asyncDispose]()
@@ -39,10 +41,14 @@ const ENTRIES = '/loader/entries'
 const BASE_ARCHITECTURE = 'x86_64'
 
 /** The deployment's checksum is of version and architecture: images of two builds have different ones in life too. */
-async function changeEntry(volume: BootVolume, title: string, architecture: string): Promise<void> {
+async function changeEntry(
+  volume: BootVolume,
+  { title, architecture, platform }: Pick<MetalImageOptions, 'title' | 'architecture'> & { platform: string },
+): Promise<void> {
   const [name] = await volume.list(ENTRIES)
   const path = `${ENTRIES}/${name!}`
-  const text = (await volume.read(path)).toString()
+  const base = (await volume.read(path)).toString()
+  const text = base.replace(/\bignition\.platform\.id=\S+/, () => `ignition.platform.id=${platform}`)
   const [before = '\0'] = /[0-9a-f]{64}/.exec(text) ?? []
   const after = createHash('sha256').update(`${title} ${architecture}`).digest('hex')
   const renamed = (words: string): string =>

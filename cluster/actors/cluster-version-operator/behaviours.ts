@@ -13,7 +13,7 @@ export const APPLIES_IN_ORDER: Behaviour = {
 export const REFUSES_DOWNGRADES: Behaviour = {
   name: 'cvo/refuses-downgrades',
   story: 'downgrade',
-  says: 'the cluster goes to a release older than its first, whose disk images and settings that release never had',
+  says: 'the cluster goes to a release older than its first, which cannot know its disk images and settings',
 }
 export const VERIFIES_PAYLOADS: Behaviour = {
   name: 'cvo/verifies-payloads',
