@@ -32,6 +32,7 @@ export const SLOW = [
   'machine/os/',
   'machine/programs/',
   'machine/root/root-records.test.ts',
+  'recording/comparison/comparison.test.ts',
   'recording/proxy/',
   'registry/access/registry.test.ts',
   'runs/downloads/',

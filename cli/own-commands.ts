@@ -252,6 +252,24 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     },
   }),
   command({
+    usage: 'replay RECORDING',
+    description: 'play a recording again, against another Ironic, and compare',
+    options: takes.REPLAY_OPTIONS,
+    load: async () => {
+      const { replay } = await import('./commands/replay.js')
+      return (options, { environment, operands: [file = ''] }) => replay(options, environment, file)
+    },
+  }),
+  command({
+    usage: 'diff RECORDING...',
+    description: 'say in which calls and answers two recordings differ',
+    options: takes.DIFF_OPTIONS,
+    load: async () => {
+      const { diff } = await import('./commands/diff.js')
+      return (options, { environment, operands }) => diff(options, environment, operands)
+    },
+  }),
+  command({
     usage: 'bmh explain FILE...',
     description: 'print what BareMetal Operator asks of Ironic for hosts',
     options: takes.BMH_EXPLAIN_OPTIONS,

@@ -8,6 +8,14 @@ declare module '../runtime/error.js' {
 
 /** The codes of `recording/`, each with the failure that it stands for and its usual remedy. */
 export const ERRORS = catalogue({
+  'known-differences': {
+    sentence: 'the file with known differences cannot be used',
+    remedy: 'correct the entry that the message names; see docs/recordings.md',
+  },
+  'nothing-to-replay': {
+    sentence: 'the recording has no request of the party that is to be played',
+    remedy: 'make a recording that has some, or play the other party with --as',
+  },
   'recording-cut': {
     sentence: 'the last line of a recording is cut off',
     remedy: 'give --partial to go on with the exchanges before it, or make the recording anew',
@@ -31,6 +39,14 @@ export const ERRORS = catalogue({
   'recording-version': {
     sentence: 'a recording was made by another version of ironstage, in a form that this one does not read',
     remedy: 'read it with that version, or make the recording anew',
+  },
+  'replay-unreachable': {
+    sentence: 'no Ironic answers at the URL to replay against',
+    remedy: 'start one with ironstage up, or correct --against',
+  },
+  'secret-values': {
+    sentence: 'the file with the values of masked secrets cannot be used',
+    remedy: "write one line for each, as in '***1': value",
   },
   'upstream-url': {
     sentence: 'the URL of an Ironic is not usable',

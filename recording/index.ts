@@ -10,3 +10,17 @@ export {
 } from './format/exchange.js'
 export { readRecording, type ReadOptions } from './format/read-recording.js'
 export { openRecorder, type Recorder, type RecorderCounts, type RecorderOptions } from './proxy/recorder.js'
+export type { Call } from './comparison/calls.js'
+export { type Comparison, diffRecordings } from './comparison/diff-recordings.js'
+export {
+  type Difference,
+  type DifferenceGroup,
+  grouped,
+  type SeenDifference,
+  sentenceOf,
+} from './comparison/difference.js'
+export { COMPARED_HEADERS, type Variation, VARYING_FIELDS } from './comparison/fields.js'
+export { IdMap } from './comparison/ids.js'
+export { type KnownDifference, KnownDifferences, readKnownDifferences } from './comparison/known-differences.js'
+export { ironicUrl } from './proxy/recorder.js'
+export { type PlayedCall, replayClient, type ReplayOptions } from './replay/replay-client.js'

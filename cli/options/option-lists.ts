@@ -146,7 +146,7 @@ export const RECORD_OPTIONS = [
   ] as const),
 ] as const
 export const REPLAY_OPTIONS = [
-  ...(['against', 'as', 'known', 'partial', 'wait', 'secret-values', 'ca', 'insecure', 'json'] as const),
+  ...(['against', 'known', 'partial', 'wait', 'secret-values', 'ca', 'insecure', 'json'] as const),
 ] as const
 export const DIFF_OPTIONS = ['known', 'partial', 'json'] as const
 

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { UserError } from '../../runtime/index.js'
 import { FORMAT_VERSION, type Exchange, type Message, type Recording, type RecordingHeader } from './exchange.js'
+import { refusal } from '../refusal.js'
 
 export interface ReadOptions {
   /** Leaves out a last line that is cut off, instead of refusing the file. */
@@ -59,7 +60,7 @@ async function* linesOf(path: string): AsyncGenerator<{ text: string; isWhole: b
     }
   } catch (cause) {
     if (cause instanceof UserError) throw cause
-    throw new UserError('recording-unreadable', `the recording ${path} cannot be read`, { kind: 'usage', cause })
+    throw refusal('recording-unreadable', `the recording ${path} cannot be read`, { kind: 'usage', cause })
   }
   if (length > 0) yield { text: Buffer.concat(parts).toString('utf8'), isWhole: false }
 }
@@ -77,7 +78,7 @@ function headerOf(value: unknown, path: string): RecordingHeader {
   if (recording !== 'ironstage')
     throw damaged(`${path} is no recording: its first line is not a header, {"recording":"ironstage","version":...}`)
   if (version !== FORMAT_VERSION)
-    throw new UserError(
+    throw refusal(
       'recording-version',
       `${path} has version ${JSON.stringify(version) ?? 'none'} of the format, and this program reads ${FORMAT_VERSION}`,
       { kind: 'usage' },
@@ -136,9 +137,9 @@ function missing(exchanges: readonly Exchange[], path: string): number[] {
 }
 
 const cut = (path: string, line: number, whole: number): UserError =>
-  new UserError('recording-cut', `${path} ends in the middle of line ${line}; ${whole} exchanges before it are whole`, {
+  refusal('recording-cut', `${path} ends in the middle of line ${line}; ${whole} exchanges before it are whole`, {
     kind: 'usage',
   })
 
 const damaged = (message: string, cause?: unknown): UserError =>
-  new UserError('recording-damaged', message, { kind: 'usage', ...(cause === undefined ? {} : { cause }) })
+  refusal('recording-damaged', message, { kind: 'usage', ...(cause === undefined ? {} : { cause }) })

@@ -1,7 +1,9 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs'
-import { isDiskFull, packageVersion, UserError } from '../../runtime/index.js'
+import type { UserError } from '../../runtime/index.js'
+import { isDiskFull, packageVersion } from '../../runtime/index.js'
 import { maskedUrl } from '../../bytes/index.js'
 import { FORMAT_VERSION, type Exchange, type RecordingHeader } from './exchange.js'
+import { refusal } from '../refusal.js'
 
 /** Writes a recording line by line. What {@link write} has taken is in the file, also when the process is killed. */
 export class RecordingWriter implements Disposable {
@@ -71,7 +73,7 @@ function opened(path: string, force: boolean): number {
     return descriptor
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, cause)
-    throw new UserError('recording-exists', `${path} exists already`, {
+    throw refusal('recording-exists', `${path} exists already`, {
       kind: 'usage',
       remedy: 'name another file with -o, or replace this one with --force',
     })
@@ -79,7 +81,7 @@ function opened(path: string, force: boolean): number {
 }
 
 const unwritable = (path: string, cause: unknown): UserError =>
-  new UserError('recording-unwritable', `the recording ${path} cannot be written`, {
+  refusal('recording-unwritable', `the recording ${path} cannot be written`, {
     cause,
     ...(isDiskFull(cause) ? { remedy: 'make room on its disk, or name a file on another one' } : {}),
   })

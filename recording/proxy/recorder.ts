@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ConnectionOptions } from 'node:tls'
 import { splitCredentials } from '../../bytes/index.js'
-import { opening, type Clock, type Logger, sharedAbort, UserError } from '../../runtime/index.js'
+import { opening, type Clock, type Logger, sharedAbort } from '../../runtime/index.js'
 import type { ClientTls, TlsIdentity } from '../../wire/index.js'
 import type { Exchange, Party } from '../format/exchange.js'
 import { RecordingWriter } from '../format/write-recording.js'
@@ -13,6 +13,7 @@ import { recordedHeaders } from './headers.js'
 import { BodyExcerpt } from './body-excerpt.js'
 import { listen, type Listener } from './listeners.js'
 import { relay, type Relayed, type RelayRequest, type RelayTarget } from './relay.js'
+import { refusal } from '../refusal.js'
 
 export interface RecorderOptions {
   /** URL of the Ironic, http or https, without `/v1`. */
@@ -116,7 +117,7 @@ function upstreamOf({ upstream, tls = {} }: RecorderOptions): RelayTarget & { au
  */
 export function ironicUrl(text: string): { url: string; authorization: string | null } {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text) || /[?#]/.test(text))
-    throw new UserError('upstream-url', `${JSON.stringify(text)} is no URL of an Ironic`, { kind: 'usage' })
+    throw refusal('upstream-url', `${JSON.stringify(text)} is no URL of an Ironic`, { kind: 'usage' })
   const { url, authorization } = splitCredentials(text)
   return { url: url.href.replace(/\/+$/, '').replace(/\/v1$/, ''), authorization }
 }

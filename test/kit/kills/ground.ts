@@ -14,6 +14,12 @@ import type { Ground, KilledCommand } from './rows.js'
 const clock = systemClock()
 const ISO = join(dirname(IRONSTAGE), '../../images/coreos-live.iso')
 const CONFIG = '{"ignition":{"version":"3.4.0"}}'
+const RECORDING = [
+  '{"recording":"ironstage","version":1,"startedAt":"2026-11-23T10:00:00Z","upstream":"http://192.0.2.1/","program":"x"}',
+  '{"seq":1,"at":"2026-11-23T10:00:00Z","ms":1,"from":"client","to":"ironic","method":"GET","target":"/v1/nodes",' +
+    '"request":{"headers":{},"bytes":0},"status":200,"response":{"headers":{},"bytes":0}}',
+  '',
+].join('\n')
 const KEYFILE = '[connection]\nid=eth0\ntype=ethernet\ninterface-name=eth0\n'
 
 /** How a command ended. */
@@ -181,6 +187,7 @@ export class KillGround implements Ground, AsyncDisposable {
     const json = Buffer.from(JSON.stringify(stream))
     Object.assign(files, built, { '/stream.json': json, '/quick.json': json })
     await writeFile(this.input('stream.json'), json)
+    await writeFile(this.input('recording.ndjson'), RECORDING)
     await writeFile(this.input('meta.json'), JSON.stringify(build))
     await writeFile(this.input('eth0.nmconnection'), KEYFILE, { mode: 0o600 })
     await writeFile(this.input('initrd.img'), live['images/pxeboot/initrd.img']!)

@@ -61,6 +61,8 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
   record: lasts(({ silent, out }) => [
     ...['record', '--upstream', silent, '-o', out('recording.ndjson'), '--force', '--port', '0', '--agents', '0'],
   ]),
+  replay: lasts(({ silent, input }) => ['replay', input('recording.ndjson'), '--against', silent]),
+  diff: ends(({ input }) => ['diff', input('recording.ndjson'), input('recording.ndjson')]),
   'ignition validate': lasts(() => ['ignition', 'validate', '-']),
   'ignition merge': lasts(() => ['ignition', 'merge', '-']),
   'ignition translate': lasts(() => ['ignition', 'translate', '-', '--spec', '3.4.0']),

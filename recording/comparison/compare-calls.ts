@@ -1,0 +1,66 @@
+import type { Message } from '../format/exchange.js'
+import { type Call, firstOf, lastOf } from './calls.js'
+import { compareDocuments, type DocumentComparison } from './compare-documents.js'
+import type { Difference, SeenDifference } from './difference.js'
+import { COMPARED_HEADERS } from './fields.js'
+import type { IdMap } from './ids.js'
+import { callName } from './routes.js'
+import { endsInPassing, restsOf, stateIn } from './states.js'
+
+type Found = Pick<Difference, 'place' | 'kind' | 'was' | 'is'>
+
+export interface CallComparison {
+  readonly ids: IdMap
+  /** Compares what was asked too. */
+  readonly requests?: boolean
+}
+
+/** How a call went in two runs: status, states, headers and bodies of the last answer. */
+export function compareCalls(was: Call, is: Call, { ids, requests = false }: CallComparison): SeenDifference[] {
+  const found: Found[] = []
+  const [before, now] = [lastOf(was), lastOf(is)]
+  if (requests) {
+    const [asked, asks] = [firstOf(was).request, firstOf(is).request]
+    found.push(...compareBodies(asked, asks, 'request', { ids }))
+  }
+  if (before.status !== now.status) found.push({ place: 'status', kind: 'value', was: before.status, is: now.status })
+  const rests = [restsOf(was), restsOf(is)] as const
+  // The client of the first run may have stopped looking before the node came to rest.
+  const isMoment = endsInPassing(was) && stateIn(before) !== stateIn(now)
+  if (!isMoment && rests[0].join() !== rests[1].join())
+    found.push({ place: 'states', kind: 'value', was: rests[0], is: rests[1] })
+  // An error in place of an answer, or the reverse, has other headers and another body for that one reason.
+  const isError = before.status !== now.status && Number(before.status) >= 400 !== Number(now.status) >= 400
+  if (before.response && now.response && !isError) {
+    found.push(...compareHeaders(before.response, now.response, ids))
+    // In another status or state, values differ for that reason.
+    const shapeOnly = before.status !== now.status || stateIn(before) !== stateIn(now)
+    found.push(...compareBodies(before.response, now.response, '', { ids, shapeOnly }))
+  }
+  const call = callName(before)
+  return found.map((each) => ({ ...each, call, seq: before.seq }))
+}
+
+function compareHeaders(was: Message, is: Message, ids: IdMap): Found[] {
+  return Object.entries(COMPARED_HEADERS).flatMap(([name, part]): Found[] => {
+    const [before, now] = [was.headers[name], is.headers[name]]
+    const place = `header.${name}`
+    if (before === undefined && now === undefined) return []
+    if (now === undefined) return [{ place, kind: 'missing', was: before }]
+    if (before === undefined) return [{ place, kind: 'new', is: now }]
+    return ids.text(part(before)) === part(now) ? [] : [{ place, kind: 'value', was: before, is: now }]
+  })
+}
+
+function compareBodies(was: Message, is: Message, side: '' | 'request', comparison: DocumentComparison): Found[] {
+  const place = side === '' ? 'body' : 'request'
+  // Bodies beyond the limit are not there to be compared.
+  if (was.cut || is.cut) return []
+  const [before, now] = [contentOf(was), contentOf(is)]
+  if (before === undefined && now === undefined) return []
+  if (now === undefined) return [{ place, kind: 'missing', was: before }]
+  if (before === undefined) return [{ place, kind: 'new', is: now }]
+  return compareDocuments(before, now, place, comparison)
+}
+
+const contentOf = ({ body, text, base64 }: Message): unknown => (body !== undefined ? body : (text ?? base64))

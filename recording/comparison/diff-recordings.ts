@@ -1,0 +1,122 @@
+import type { Exchange, Recording } from '../format/exchange.js'
+import { type Call, callsOf, firstOf } from './calls.js'
+import { compareCalls } from './compare-calls.js'
+import type { SeenDifference } from './difference.js'
+import { IdMap } from './ids.js'
+import { callName } from './routes.js'
+
+export interface Comparison {
+  readonly differences: readonly SeenDifference[]
+  /** Number of calls that were compared. */
+  readonly calls: number
+}
+
+/** How far from each other the same call may be in two recordings. */
+const WINDOW = 200
+
+/** Where two recordings differ: which calls each has, and how those that both have were made and answered. */
+export function diffRecordings(was: Recording, is: Recording): Comparison {
+  const ids = new IdMap()
+  const differences: SeenDifference[] = []
+  let calls = 0
+  const [before, now] = [channelsOf(was.exchanges), channelsOf(is.exchanges)]
+  const taken = new Set<string>()
+  // Clients create what agents are asked about, so that ids are known by then.
+  for (const [name, exchanges] of [...before].sort(
+    ([one], [other]) => Number(other.startsWith('client')) - Number(one.startsWith('client')),
+  )) {
+    const partner = [ids.text(name), name, firstLike(name, now, taken)].find(
+      (each) => each !== undefined && now.has(each) && !taken.has(each),
+    )
+    if (partner !== undefined) taken.add(partner)
+    const pairs = aligned(callsOf(exchanges), callsOf(partner === undefined ? [] : now.get(partner)!))
+    for (const [mine, other] of pairs) {
+      calls += 1
+      if (mine && other) differences.push(...compareCalls(mine, other, { ids, requests: true }))
+      else differences.push(onlyIn(mine ?? other!, mine ? 'missing' : 'new'))
+    }
+  }
+  for (const [name, exchanges] of now)
+    if (!taken.has(name))
+      for (const call of callsOf(exchanges)) {
+        calls += 1
+        differences.push(onlyIn(call, 'new'))
+      }
+  return { differences, calls }
+}
+
+export const onlyIn = (call: Call, kind: 'missing' | 'new'): SeenDifference => {
+  const { seq, target } = firstOf(call)
+  return {
+    call: callName(firstOf(call)),
+    place: 'call',
+    kind,
+    ...(kind === 'missing' ? { was: target } : { is: target }),
+    seq,
+  }
+}
+
+/** Exchanges by who asks whom; those with an agent by its node. */
+function channelsOf(exchanges: readonly Exchange[]): Map<string, Exchange[]> {
+  const channels = new Map<string, Exchange[]>()
+  for (const exchange of exchanges) {
+    const { from, to } = exchange
+    const name = `${from} ${to} ${from === 'client' ? '' : nodeOf(exchange)}`
+    const known = channels.get(name)
+    if (known) known.push(exchange)
+    else channels.set(name, [exchange])
+  }
+  return channels
+}
+
+/** The node that an agent's request is about, or Ironic's to an agent. */
+export function nodeOf({ node, target, response }: Exchange): string {
+  if (node !== undefined) return node
+  const [, beat] = /^\/v1\/heartbeat\/([^/?]+)/.exec(target) ?? []
+  const found = (response?.body as { node?: { uuid?: unknown } } | null | undefined)?.node?.uuid
+  return beat ?? (typeof found === 'string' ? found : '')
+}
+
+function firstLike(
+  name: string,
+  channels: ReadonlyMap<string, unknown>,
+  taken: ReadonlySet<string>,
+): string | undefined {
+  const parties = name.split(' ').slice(0, 2).join(' ')
+  return [...channels.keys()].find((each) => each.startsWith(`${parties} `) && !taken.has(each))
+}
+
+/** Pairs the calls of two runs in their order; one that only one of them has stands alone. */
+export function aligned(was: readonly Call[], is: readonly Call[]): [was: Call | undefined, is: Call | undefined][] {
+  const [before, now] = [was.map(labelOf), is.map(labelOf)]
+  const pairs: [Call | undefined, Call | undefined][] = []
+  let [at, other] = [0, 0]
+  while (at < was.length && other < is.length) {
+    const [skip, skipOther] = before[at] === now[other] ? [0, 0] : nearest(before, at, now, other)
+    for (let count = 0; count < skip; count++) pairs.push([was[at++], undefined])
+    for (let count = 0; count < skipOther; count++) pairs.push([undefined, is[other++]])
+    if (at < was.length && other < is.length) pairs.push([was[at++], is[other++]])
+  }
+  while (at < was.length) pairs.push([was[at++], undefined])
+  while (other < is.length) pairs.push([undefined, is[other++]])
+  return pairs
+}
+
+/** How many calls to leave out on each side until both go on alike; all that are left where they never do. */
+function nearest(was: readonly string[], at: number, is: readonly string[], other: number): [number, number] {
+  for (let sum = 1; sum <= WINDOW; sum++)
+    for (let skip = 0; skip <= sum; skip++) {
+      const [mine, theirs] = [was[at + skip], is[other + sum - skip]]
+      if (mine !== undefined && mine === theirs) return [skip, sum - skip]
+    }
+  return [Math.min(WINDOW, was.length - at), Math.min(WINDOW, is.length - other)]
+}
+
+/** The call, and what it asks for where that decides what it does. */
+function labelOf(call: Call): string {
+  const { request } = firstOf(call)
+  const body = request.body
+  const { target, name } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
+  const asked = [target, name].filter((each) => typeof each === 'string').join(' ')
+  return `${callName(firstOf(call))} ${asked}`
+}
