@@ -7,7 +7,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Compare with your Ironic:': ['record', 'replay', 'diff'],
   'CoreOS as the ramdisk:': ['images', 'iso', 'pxe'],
   'CoreOS files:': ['stream', 'download', 'cache'],
-  'CoreOS in a cluster:': ['machine-os', 'boot-image'],
+  'CoreOS in a cluster:': ['release', 'machine-os', 'boot-image'],
   'Build on it:': ['step', 'state', 'openapi', 'errors', 'help'],
 }
 

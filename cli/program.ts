@@ -66,8 +66,9 @@ export function commandLine(environment: Environment, perform: Perform): ToolCom
       )
     })
   }
-  // There --version is the version of the images, not that of ironstage.
-  if (environment.argv[0] === 'images' && environment.argv[1] === 'make') program.enablePositionalOptions()
+  // There --version is the version of what is made, not that of ironstage.
+  if (['images make', 'release write'].includes(environment.argv.slice(0, 2).join(' ')))
+    program.enablePositionalOptions()
   addOwnCommands(program, environment, perform)
   addLiveCommands(program, addAction)
   addMetadataCommands(program, addAction)

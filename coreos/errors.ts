@@ -100,9 +100,17 @@ export const ERRORS = catalogue({
     sentence: 'a file is needed that is not on the mirror',
     remedy: 'put the file on the mirror itself, without redirects',
   },
+  'release-component': {
+    sentence: 'the release has no such component',
+    remedy: 'choose one of those that ironstage release info lists',
+  },
   'release-image': {
-    sentence: 'the release has no boot images',
+    sentence: 'the release has no boot images, or is none',
     remedy: 'name another release, or unpack one into the folder',
+  },
+  'release-write': {
+    sentence: 'no release can be made of these parts',
+    remedy: 'correct what the message names; nothing was written',
   },
   'stream-artifact': {
     sentence: 'the stream has no such artifact',

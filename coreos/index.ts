@@ -66,7 +66,6 @@ export {
   type MetalImage,
 } from './metadata/metal-image.js'
 export { type Metadata, readMetadata, schemaProblems } from './metadata/read-metadata.js'
-export { bootImageInfo, type BootImageInfo, readReleaseImage, streamOfBuilds } from './metadata/release-image.js'
 export { releaseToStream, type StreamOptions, updateStream } from './metadata/release-to-stream.js'
 export {
   type ContainerImage,
@@ -103,3 +102,17 @@ export {
 } from './metadata/stream.js'
 export { compareVersions, refuseDowngrade } from './metadata/versions.js'
 export { type DownloadPolicy, isLoopback, mirroredLocation, refuseForbiddenUrls } from './download-policy.js'
+export { componentsOf } from './releases/image-references.js'
+export { makeRelease, type NamedManifest, type ReleaseParts } from './releases/make-release.js'
+export { openRelease, type OpenedRelease } from './releases/open-release.js'
+export { operatorManifests } from './releases/operator-manifests.js'
+export type { ReleaseFiles } from './releases/release-files.js'
+export { releaseFolder } from './releases/release-folder.js'
+export {
+  bootImageInfo,
+  type BootImageInfo,
+  readReleaseImage,
+  type ReleaseImage,
+  streamOfBuilds,
+} from './releases/release-image.js'
+export { putRelease } from './releases/write-release.js'

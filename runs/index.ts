@@ -8,6 +8,7 @@ export { type RealDeploymentOptions, runRealDeployment } from './deployments/rea
 export { type BootImageOptions, generateBootImage } from './downloads/boot-image-files.js'
 export { type Download, downloadArtifacts, type DownloadOptions, fileName } from './downloads/downloads.js'
 export { buildMachineOs, type MachineOsBuild } from './downloads/machine-os.js'
+export { openImages, type RegistrySettings } from './downloads/open-images.js'
 export { isStreamFile, openStream, type StreamRequest } from './downloads/stream-source.js'
 export { ERRORS } from './errors.js'
 export type { NewMachine } from './one-machine.js'

@@ -3,17 +3,20 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { metalImageOf } from '../../coreos/index.js'
+import { isImagePlace } from '../../registry/index.js'
 import { fileName, isStreamFile, openStream } from '../../runs/index.js'
 import { streamImage, type ImageCacheRequest } from '../../lab/index.js'
 import { type Clock, systemClock, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { Options } from './options.js'
-import type { IMAGE_CACHE_OPTIONS } from './option-lists.js'
+import type { IMAGE_CACHE_OPTIONS, REGISTRY_OPTIONS } from './option-lists.js'
+import { registryOf } from './registry-access.js'
 
 /** Formats that --cache-as takes. */
 const FORMS = ['fetched', 'zstd', 'raw'] as const
 
 type CacheOptions = Options<(typeof IMAGE_CACHE_OPTIONS)[number]>
+type ImageOptions = CacheOptions & Options<(typeof REGISTRY_OPTIONS)[number]> & { image?: string }
 
 /**
  * The image cache and the way to fetch images; proxies are read from curl's variables.
@@ -45,7 +48,7 @@ const MACHINE = { architecture: 'x86_64', sectorSize: 512 }
 
 /** The image that `--image` names, with the digest that it must have where that is known. */
 export async function imageNamed(
-  options: CacheOptions & { image?: string },
+  options: ImageOptions,
   environment: Environment,
 ): Promise<{ image?: string; imageSha256?: string }> {
   const { image } = options
@@ -54,6 +57,12 @@ export async function imageNamed(
   const surroundings = { clock: systemClock(), signal: environment.stopped }
   const fetching = await imagesOf(options, environment)
   const named = image.slice('stream:'.length)
+  if (isImagePlace(named.split('#')[0]!)) {
+    const request = { stream: named, registry: await registryOf(options, environment) }
+    const stream = await openStream(request, { folder: null, fetching, ...surroundings })
+    const { url, sha256 } = metalImageOf(stream, MACHINE, named)
+    return { image: url, imageSha256: sha256 }
+  }
   if (isStreamFile(named)) return imageOfFile(named, fetching, surroundings)
   const { url, sha256 } = await streamImage(named, MACHINE, fetching, surroundings)
   return { image: url, ...(sha256 === null ? {} : { imageSha256: sha256 }) }

@@ -21,6 +21,9 @@ export const REAL_TARGET_OPTIONS = [
 /** Options of every command that fetches images. */
 export const IMAGE_CACHE_OPTIONS = ['cache-dir', 'cache-as', 'cache-size', 'no-cache', 'image-ca', 'image-key'] as const
 
+/** Options of every command that takes a stream of a release in a registry. */
+export const REGISTRY_OPTIONS = ['authfile', 'mirrors'] as const
+
 export const LIVE_IMAGE_OPTIONS = ['live-iso', 'live-kernel', 'live-initramfs', 'live-rootfs', 'live-image'] as const
 
 export const AGENT_CONFIG_OPTIONS = Object.keys(AGENT_CONFIG_SHAPES) as (keyof typeof AGENT_CONFIG_SHAPES)[]
@@ -60,6 +63,7 @@ export const DEPLOY_OPTIONS = [
   'verify-boot',
   'image',
   ...IMAGE_CACHE_OPTIONS,
+  ...REGISTRY_OPTIONS,
   'ignition',
   'no-ignition-check',
   'append-karg',

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { addFetchOptions, type FetchFlags } from './fetch-options.js'
+import { addFetchOptions, addReleaseOptions, type FetchFlags, RELEASE } from './fetch-options.js'
 import type { AddAction } from '../command-action.js'
 import { PLATFORM_WORDS } from '../output/words.js'
 
@@ -12,12 +12,17 @@ export interface GenerateFlags extends FetchFlags {
   runtime: string
 }
 
+export interface InfoFlags extends FetchFlags {
+  baseUrl?: string
+  json?: boolean
+}
+
 /** Adds `boot-image` and its commands. */
 export function addBootImageCommands(program: Command, addAction: AddAction): void {
   const root = program.command('boot-image').description('make and describe boot images of machines and clouds')
   addAction(
     addFetchOptions(root.command('generate').description('print where a boot image is, or fetch and customise it'))
-      .argument('[RELEASE]', 'folder with an unpacked release image; without, --stream is used')
+      .argument('[RELEASE]', `${RELEASE}; without, --stream is used`)
       .argument('[PLATFORM]', PLATFORM_WORDS.join(', '))
       .usage('[options] [RELEASE] PLATFORM')
       .option('-s, --stream <STREAM>', 'name, URL or file of a stream')
@@ -38,16 +43,15 @@ export function addBootImageCommands(program: Command, addAction: AddAction): vo
     },
   )
   addAction(
-    root
-      .command('info')
-      .description('print what a release says of boot images, and where its sources differ')
-      .argument('<RELEASE>', 'folder with an unpacked release image')
+    addReleaseOptions(
+      root.command('info').description('print what a release says of boot images, and where its sources differ'),
+    )
+      .argument('<RELEASE>', RELEASE)
       .option('--base-url <URL>', 'where the builds of the release are published')
       .option('--json', 'print JSON'),
     async () => {
       const { bootImageReport } = await import('./boot-image.js')
-      return ([folder], flags: { baseUrl?: string; json?: boolean }, environment) =>
-        bootImageReport(folder as string, flags, environment)
+      return ([release], flags: InfoFlags, environment) => bootImageReport(release as string, flags, environment)
     },
   )
 }

@@ -2,28 +2,34 @@ import {
   bootImageFor,
   bootImageInfo,
   documentText,
+  openRelease,
   readReleaseImage,
+  releaseFolder,
   streamOfBuilds,
   type BootImageInfo,
+  type ReleaseFiles,
   type Stream,
 } from '../../coreos/index.js'
+import { isImagePlace, parsePlace } from '../../registry/index.js'
 import { generateBootImage } from '../../runs/index.js'
 import { silent, systemClock, UserError } from '../../runtime/index.js'
-import type { GenerateFlags } from './boot-image-commands.js'
+import type { GenerateFlags, InfoFlags } from './boot-image-commands.js'
 import type { Environment } from '../environment.js'
 import { fetchProgress } from '../output/fetch-progress.js'
-import { besideStream, fetchingOf, downloadPolicyOf, streamFor } from './fetching.js'
+import type { FetchFlags } from './fetch-options.js'
+import { besideStream, fetchingOf, downloadPolicyOf, imagesFor, streamFor } from './fetching.js'
 import { readInputs, refuseButane } from '../options/input-files.js'
 import { hostArchitecture } from './host-architecture.js'
 
 /** `ironstage boot-image info RELEASE`: exit code 1 when the sources of the release differ. */
 export async function bootImageReport(
-  folder: string,
-  { json, ...options }: { baseUrl?: string; json?: boolean },
-  { stdout }: Environment,
+  release: string,
+  { json, baseUrl, ...flags }: InfoFlags,
+  environment: Environment,
 ): Promise<number> {
-  const info = bootImageInfo(await readReleaseImage(folder, systemClock()), options)
-  stdout.write(json ? `${JSON.stringify(info)}\n` : infoText(info))
+  const files = await releaseAt(release, flags, environment)
+  const info = bootImageInfo(await readReleaseImage(files), baseUrl === undefined ? {} : { baseUrl })
+  environment.stdout.write(json ? `${JSON.stringify(info)}\n` : infoText(info))
   return info.drift.length === 0 ? 0 : 1
 }
 
@@ -59,7 +65,7 @@ export async function bootImageGenerate(
 
 async function streamOf(release: string | undefined, flags: GenerateFlags, environment: Environment): Promise<Stream> {
   if (release === undefined) return streamFor(flags.stream ?? 'stable', flags, environment)
-  const image = await readReleaseImage(release, systemClock())
+  const image = await readReleaseImage(await releaseAt(release, flags, environment))
   const built = streamOfBuilds(image, flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl })
   const stream = built ?? image.bootImages?.stream
   if (stream) return stream
@@ -67,6 +73,12 @@ async function streamOf(release: string | undefined, flags: GenerateFlags, envir
     kind: 'usage',
     remedy: 'name another release',
   })
+}
+
+/** A release in a registry, in an OCI layout, or unpacked into a folder. */
+async function releaseAt(release: string, flags: FetchFlags, environment: Environment): Promise<ReleaseFiles> {
+  if (!isImagePlace(release)) return releaseFolder(release, systemClock())
+  return openRelease(await imagesFor(flags, environment), parsePlace(release))
 }
 
 /** The document allows three ways to build images; published images need none of them. */

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
-import { isStreamFile, openStream } from '../../runs/index.js'
+import type { Images } from '../../registry/index.js'
+import { isStreamFile, openImages, openStream } from '../../runs/index.js'
 import { systemClock } from '../../runtime/index.js'
 import type { ImageCacheRequest } from '../../lab/index.js'
 import type { DownloadPolicy, Stream } from '../../coreos/index.js'
@@ -7,6 +8,7 @@ import type { Environment } from '../environment.js'
 import type { FetchFlags } from './fetch-options.js'
 import { imagesOf } from '../options/image-cache.js'
 import { IMAGE_CACHE_OPTIONS } from '../options/option-lists.js'
+import { registryOf } from '../options/registry-access.js'
 import { resolveOptions } from '../options/options.js'
 
 /** Options for fetching: the cache, proxies and certificates. */
@@ -32,12 +34,23 @@ export const downloadPolicyOf = ({ mirror, offline = false, insecure = false }: 
 export const besideStream = (named: string): { beside?: string } =>
   isStreamFile(named) ? { beside: dirname(named) } : {}
 
-/** A stream by name, URL or file. */
+/** Opens images in registries and folders. */
+export async function imagesFor(flags: FetchFlags, environment: Environment): Promise<Images> {
+  const surroundings = {
+    ...{ fetching: await fetchingOf(flags, environment), clock: systemClock(), signal: environment.stopped },
+  }
+  return openImages(downloadPolicyOf(flags), await registryOf(flags, environment), surroundings)
+}
+
+/** A stream by name, URL, file or release. */
 export async function streamFor(named: string, flags: FetchFlags, environment: Environment): Promise<Stream> {
   const { folder, ...fetching } = await fetchingOf(flags, environment)
   const { streamBaseUrl } = flags
   return openStream(
-    { stream: named, ...downloadPolicyOf(flags), ...(streamBaseUrl === undefined ? {} : { streamBaseUrl }) },
+    {
+      ...{ stream: named, ...downloadPolicyOf(flags), registry: await registryOf(flags, environment) },
+      ...(streamBaseUrl === undefined ? {} : { streamBaseUrl }),
+    },
     {
       folder: folder === null ? null : `${folder}-streams`,
       ...{ fetching, clock: systemClock(), signal: environment.stopped },

@@ -4,6 +4,7 @@ import { addBootImageCommands } from './boot-image-commands.js'
 import { addDownloadCommand } from './download-command.js'
 import { addImagesMakeCommand } from './images-make-command.js'
 import { addMachineOsCommands } from './machine-os-commands.js'
+import { addReleaseCommands } from './release-commands.js'
 import { addStreamCommands } from './stream-commands.js'
 
 /** Adds the commands for metadata, and for the files that it tells of. */
@@ -11,6 +12,7 @@ export function addMetadataCommands(program: Command, addAction: AddAction): voi
   addStreamCommands(program, addAction)
   addDownloadCommand(program, addAction)
   addBootImageCommands(program, addAction)
+  addReleaseCommands(program, addAction)
   addMachineOsCommands(program, addAction)
   addImagesMakeCommand(program, addAction)
 }

@@ -5,7 +5,10 @@ import type { ConvertFlags, DiffFlags, PublishFlags, ValidateFlags } from './str
 import type { LookupFlags } from './stream-lookup.js'
 import type { ServeFlags } from './stream-serve.js'
 
-const STREAM = ['<STREAM>', 'name, URL or file of a stream; a ConfigMap has several, as in FILE#rhel-9'] as const
+const STREAM = [
+  '<STREAM>',
+  'name, URL or file of a stream, or a release as in oci:DIR or quay.io/REPO:TAG; #rhel-9 behind it names one of several',
+] as const
 const JSON_FLAG = ['--json', 'print JSON'] as const
 
 /** Adds `stream` and its commands. */

@@ -92,6 +92,11 @@ export class Images {
     return this.open({ kind: 'layout', folder: place.folder, digest })
   }
 
+  /** Tags of a folder in the OCI layout. */
+  layoutTags(folder: string): Promise<string[]> {
+    return new OciLayout(folder, this.#clock).tags()
+  }
+
   /** Where images of a place are put; mirrors are for pulls. */
   sink(place: ImagePlace): ImageSink {
     return place.kind === 'registry' ? this.#repository(place) : new OciLayout(place.folder, this.#clock)

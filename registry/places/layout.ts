@@ -43,6 +43,11 @@ export class OciLayout implements ImageStore, ImageSink {
     return last.digest
   }
 
+  /** Tags of the layout, in order. */
+  async tags(): Promise<string[]> {
+    return (await this.#entries()).map(tagOf).filter((one) => one !== undefined)
+  }
+
   async manifest(reference: string): Promise<StoredManifest> {
     const digest = isDigest(reference) ? reference : await this.digestOf(reference)
     const what = `${this.name}@${digest}`

@@ -5,23 +5,30 @@ import { HttpClient, type HttpClientOptions } from '../../bytes/index.js'
 import {
   FEDORA_STREAMS,
   fetchStreamText,
+  openRelease,
   readMetadata,
   readReleaseImage,
   refuseOlderStream,
+  releaseFolder,
+  type ReleaseFiles,
   STREAM,
   streamNamed,
   streamOfBuilds,
   type Stream,
 } from '../../coreos/index.js'
+import { isImagePlace, parsePlace } from '../../registry/index.js'
 import { held, temporaryFolder, UserError, type Clock } from '../../runtime/index.js'
+import { openImages, type RegistrySettings } from './open-images.js'
 import { refuseForbiddenUrls, type DownloadPolicy } from '../../coreos/index.js'
 
 export interface StreamRequest extends DownloadPolicy {
   /**
    * Name of a stream; URL of its metadata; path of a file with stream metadata or a `coreos-bootimages` ConfigMap, in which
-   * `#NAME` selects a stream; or path of a folder with an unpacked release.
+   * `#NAME` selects a stream; path of a folder with an unpacked release; or a release in a registry or an OCI layout.
    */
   stream: string
+  /** How registries are reached. */
+  registry?: RegistrySettings
   /** URL of the folder of `NAME.json`; default Fedora's, or `streams/` of the mirror. */
   streamBaseUrl?: string
 }
@@ -43,6 +50,7 @@ export interface StreamSurroundings {
 export async function openStream(request: StreamRequest, surroundings: StreamSurroundings): Promise<Stream> {
   const { stream: named } = request
   if (/^https?:\/\//.test(named)) return fetchStream(named, request, surroundings)
+  if (isStreamImage(named)) return fromImage(named, request, surroundings)
   if (isStreamFile(named)) return fromFile(named, surroundings)
   const base = request.streamBaseUrl ?? (request.mirror === undefined ? FEDORA_STREAMS : below(request.mirror))
   // coreos-installer joins base and name as URLs, so its base needs a slash at the end. A missing one is added here.
@@ -51,13 +59,22 @@ export async function openStream(request: StreamRequest, surroundings: StreamSur
 
 /** Whether a stream is named by a file or folder, and not by its name or URL. */
 export const isStreamFile = (named: string): boolean =>
-  !/^https?:\/\//.test(named) && (/[/#]|\.(json|ya?ml)$/.test(named) || named === '.')
+  !/^https?:\/\//.test(named) && !isStreamImage(named) && (/[/#]|\.(json|ya?ml)$/.test(named) || named === '.')
+
+/** Whether a stream is named by a release in a registry or an OCI layout: by `oci:`, or by a host and a tag or digest. */
+const isStreamImage = (named: string): boolean => isImagePlace(withoutStream(named)[0])
+
+/** A name, and the stream behind its `#`. */
+const withoutStream = (named: string): [name: string, stream: string | undefined] => {
+  const [name = '', stream] = named.split('#')
+  return [name, stream]
+}
 
 const below = (mirror: string): string => `${mirror.replace(/\/+$/, '')}/streams/`
 
 async function fromFile(named: string, { clock }: StreamSurroundings): Promise<Stream> {
-  const [path = '', name] = named.split('#')
-  if (await isFolder(path, clock)) return fromRelease(path, name, clock)
+  const [path, name] = withoutStream(named)
+  if (await isFolder(path, clock)) return fromRelease(releaseFolder(path, clock), name)
   const text = await held(clock, `reading ${path}`, () =>
     readFile(path, 'utf8').catch((cause: unknown) => {
       throw new UserError('metadata-file', `the stream metadata ${path} cannot be read`, {
@@ -72,12 +89,18 @@ async function fromFile(named: string, { clock }: StreamSurroundings): Promise<S
   return STREAM.check(found.value, path)
 }
 
-/** Stream of an unpacked release. The ConfigMap comes before the builds, since only it has named streams. */
-async function fromRelease(folder: string, name: string | undefined, clock: Clock): Promise<Stream> {
-  const release = await readReleaseImage(folder, clock)
+async function fromImage(named: string, request: StreamRequest, surroundings: StreamSurroundings): Promise<Stream> {
+  const [place, name] = withoutStream(named)
+  const images = openImages(request, request.registry, surroundings)
+  return fromRelease(await openRelease(images, parsePlace(place)), name)
+}
+
+/** Stream of a release. The ConfigMap comes before the builds, since only it has named streams. */
+async function fromRelease(files: ReleaseFiles, name: string | undefined): Promise<Stream> {
+  const release = await readReleaseImage(files, 'one source')
   const stream = release.bootImages ? streamNamed(release.bootImages, name) : streamOfBuilds(release)
   if (stream) return stream
-  throw new UserError('stream-name', `${folder} has no stream`, { remedy: 'name another folder', kind: 'usage' })
+  throw new UserError('stream-name', `${files.name} has no stream`, { remedy: 'name another release', kind: 'usage' })
 }
 
 const isFolder = (path: string, clock: Clock): Promise<boolean> =>

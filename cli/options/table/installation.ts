@@ -5,8 +5,8 @@ export const INSTALLATION_SHAPES = {
   image: {
     value: 'FILE|URL|stream:NAME',
     description:
-      'CoreOS metal image, raw or compressed with gzip, xz or zstd; stream:NAME, or stream:URL of stream metadata, is the ' +
-      'current image of a CoreOS stream (default: the rehearsal image)',
+      'CoreOS metal image, raw or compressed with gzip, xz or zstd; stream:NAME, stream:URL of stream metadata, or ' +
+      'stream:REGISTRY/REPO:TAG of a release, is the current image of a CoreOS stream (default: the rehearsal image)',
     schema: TEXT,
   },
   'cache-dir': {
@@ -41,6 +41,16 @@ export const INSTALLATION_SHAPES = {
     description:
       'OpenPGP key, armoured, to accept image signatures from, besides those of Fedora and Red Hat; may be repeated',
     schema: TEXTS,
+  },
+  authfile: {
+    value: 'FILE',
+    description: "credentials for registries (default: REGISTRY_AUTH_FILE, or podman's and docker's files)",
+    schema: TEXT,
+  },
+  mirrors: {
+    value: 'FILE',
+    description: 'mirrors of registries: an ImageContentSourcePolicy, mirror sets or a registries.conf',
+    schema: TEXT,
   },
   all: { description: 'delete all images that are not in use', schema: FLAG },
   ignition: {

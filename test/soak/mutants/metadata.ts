@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.js'
 
-const RELEASE = { file: 'coreos/metadata/release-image.ts', test: 'coreos/metadata/release-image.test.ts' }
+const RELEASE = { file: 'coreos/releases/release-image.ts', test: 'coreos/releases/release-image.test.ts' }
 const BOOT = { ...RELEASE, file: 'coreos/metadata/boot-image.ts' }
 const CONVERT = { file: 'coreos/metadata/meta-to-release.ts', test: 'coreos/metadata/convert.test.ts' }
 const VERSIONS = { file: 'coreos/metadata/versions.ts', test: 'coreos/metadata/versions.test.ts' }

@@ -1,21 +1,22 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { held, UserError, type Clock } from '../../runtime/index.js'
-import { BUILD_META, osImages, type BuildMeta, type OsImages } from './build-meta.js'
-import { bootImagesText, readBootImages, type BootImages } from './config-map.js'
-import { documentText } from './document.js'
-import { FEDORA_BUILDS, metaToRelease } from './meta-to-release.js'
-import { releaseToStream } from './release-to-stream.js'
-import type { Stream } from './stream.js'
-import { diffStreams, type StreamDifference } from './stream-diff.js'
+import { BUILD_META, osImages, type BuildMeta, type OsImages } from '../metadata/build-meta.js'
+import { bootImagesText, readBootImages, type BootImages } from '../metadata/config-map.js'
+import { documentText } from '../metadata/document.js'
+import { FEDORA_BUILDS, metaToRelease } from '../metadata/meta-to-release.js'
+import { releaseToStream } from '../metadata/release-to-stream.js'
+import type { Stream } from '../metadata/stream.js'
+import { diffStreams, type StreamDifference } from '../metadata/stream-diff.js'
+import { BOOT_IMAGE, CONTENT, CONFIG_MAP, type ReleaseFiles } from './release-files.js'
 
 /** URL at which RHEL CoreOS is published. */
 export const RHEL_BUILDS = 'https://rhcos.mirror.openshift.com/art/storage/prod/streams'
 
 /**
- * Boot image metadata of a release image that is unpacked into a folder:
+ * Boot image metadata of a release:
  *
- * - `machine-os-content/ARCH/bootimage.json`: coreos-assembler's `meta.json` of the build
+ * - `bootimage.json` of machine-os-content: coreos-assembler's `meta.json` of the build
  * - `release-manifests/0000_50_installer_coreos-bootimages.yaml`: the ConfigMap, in newer releases
  */
 export interface ReleaseImage {
@@ -24,11 +25,7 @@ export interface ReleaseImage {
   bootImages: BootImages | null
 }
 
-const CONTENT = 'machine-os-content'
-const BOOT_IMAGE = 'bootimage.json'
-const CONFIG_MAP = 'release-manifests/0000_50_installer_coreos-bootimages.yaml'
-
-/** Writes the metadata. Nothing is written when a build does not match its schema. */
+/** Writes the metadata as an unpacked release has it. Nothing is written when a build does not match its schema. */
 export async function writeReleaseImage(
   folder: string,
   { builds, bootImages }: ReleaseImage,
@@ -47,31 +44,35 @@ export async function writeReleaseImage(
   })
 }
 
-/** @throws UserError `release-image` for a folder without boot image metadata; as the readers of its documents do */
-export async function readReleaseImage(folder: string, clock: Clock): Promise<ReleaseImage> {
-  const text = (path: string) => readFile(join(folder, path), 'utf8').catch(() => null)
-  return held(clock, `reading ${folder}`, async () => {
-    const builds: Record<string, BuildMeta> = {}
-    for (const architecture of await readdir(join(folder, CONTENT)).catch(() => [])) {
-      const path = join(CONTENT, architecture, BOOT_IMAGE)
-      const found = await text(path)
-      if (found === null) continue
-      const build = BUILD_META.read(found, join(folder, path))
-      const named = build['coreos-assembler.basearch']
-      if (named !== architecture)
-        throw new UserError('metadata-contradiction', `${join(folder, path)} is of ${named ?? 'no architecture'}`, {
-          remedy: `put it where it belongs: ${CONTENT}/ARCH/${BOOT_IMAGE}`,
-        })
-      builds[architecture] = build
-    }
-    const map = await text(CONFIG_MAP)
-    if (map === null && Object.keys(builds).length === 0)
-      throw new UserError('release-image', `${folder} has no boot image metadata`, {
-        remedy: `unpack a release there: ${CONTENT}/ARCH/${BOOT_IMAGE}, or ${CONFIG_MAP}`,
-        kind: 'usage',
+/**
+ * Reads the metadata of a release, wherever it is.
+ *
+ * @param needed with `'one source'` no builds are read where there is a ConfigMap: they may be in large images
+ * @throws UserError `release-image` for a release without boot image metadata; as the readers of its documents do
+ */
+export async function readReleaseImage(
+  files: ReleaseFiles,
+  needed: 'all sources' | 'one source' = 'all sources',
+): Promise<ReleaseImage> {
+  const map = await files.bootImages()
+  const bootImages = map === null ? null : readBootImages(map.text, map.name)
+  const builds: Record<string, BuildMeta> = {}
+  const texts = bootImages && needed === 'one source' ? [] : await files.builds(bootImages === null)
+  for (const { architecture, text, name } of texts) {
+    const build = BUILD_META.read(text, name)
+    const named = build['coreos-assembler.basearch']
+    if (named !== architecture)
+      throw new UserError('metadata-contradiction', `${name} is of ${named ?? 'no architecture'}`, {
+        remedy: `put it where it belongs: ${CONTENT}/ARCH/${BOOT_IMAGE}, or the image for its architecture`,
       })
-    return { builds, bootImages: map === null ? null : readBootImages(map, join(folder, CONFIG_MAP)) }
-  })
+    builds[architecture] = build
+  }
+  if (bootImages === null && Object.keys(builds).length === 0)
+    throw new UserError('release-image', `${files.name} has no boot image metadata`, {
+      remedy: files.remedy,
+      kind: 'usage',
+    })
+  return { builds, bootImages }
 }
 
 export interface BootImageStreamOptions {

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../runtime/index.js'
 import { buildMeta } from '../../test/kit/builds.js'
 import { fedoraStream } from '../../test/kit/streams.js'
-import { BOOT_IMAGE_PLATFORMS, bootImageFor } from './boot-image.js'
+import { BOOT_IMAGE_PLATFORMS, bootImageFor } from '../metadata/boot-image.js'
+import { releaseFolder } from './release-folder.js'
 import { bootImageInfo, readReleaseImage, streamOfBuilds, writeReleaseImage } from './release-image.js'
 
 const clock = systemClock()
@@ -25,7 +26,7 @@ describe('row 12: bootimage.json in a release image', () => {
     await writeReleaseImage(folder, { builds, bootImages: null }, clock)
     const path = join(folder, 'machine-os-content/aarch64/bootimage.json')
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(builds.aarch64)
-    expect(await readReleaseImage(folder, clock)).toEqual({ builds, bootImages: null })
+    expect(await readReleaseImage(releaseFolder(folder, clock))).toEqual({ builds, bootImages: null })
   })
 
   test('a build that does not match the schema is not written, and is refused when it is read', async () => {
@@ -33,10 +34,13 @@ describe('row 12: bootimage.json in a release image', () => {
     const bad = { ...builds.x86_64, images } as unknown as (typeof builds)['x86_64']
     const writing = writeReleaseImage(folder, { builds: { x86_64: bad }, bootImages: null }, clock)
     await expect(writing).rejects.toThrow(/bootimage\.json is no valid build metadata: images\.metal has no sha256/)
-    await expect(readReleaseImage(folder, clock)).rejects.toMatchObject({ code: 'release-image', kind: 'usage' })
+    await expect(readReleaseImage(releaseFolder(folder, clock))).rejects.toMatchObject({
+      code: 'release-image',
+      kind: 'usage',
+    })
     await mkdir(join(folder, 'machine-os-content/s390x'), { recursive: true })
     await writeFile(join(folder, 'machine-os-content/s390x/bootimage.json'), JSON.stringify(builds.x86_64))
-    await expect(readReleaseImage(folder, clock)).rejects.toThrow(/s390x\/bootimage\.json is of x86_64/)
+    await expect(readReleaseImage(releaseFolder(folder, clock))).rejects.toThrow(/s390x\/bootimage\.json is of x86_64/)
   })
 
   test('the boot image info has versions, container images, platforms and AMIs', async () => {
