@@ -15,7 +15,7 @@ export const algorithmOf = (digest: string): string => digest.slice(0, digest.in
 export const digestOf = (bytes: Uint8Array, algorithm = 'sha256'): string =>
   `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`
 
-/** @throws UserError `image-content` */
+/** @throws UserError `image-altered` */
 export function checkContent(
   bytes: Uint8Array,
   { digest, size }: { digest: string; size?: number },
@@ -27,12 +27,12 @@ export function checkContent(
 }
 
 const otherContent = (what: string, has: string): UserError =>
-  new UserError('image-content', `${what} has ${has}`, { remedy: 'copy the image there again' })
+  new UserError('image-altered', `${what} has ${has}`, { remedy: 'copy the image there again' })
 
 /**
  * A stream that fails at its end when it was not what its descriptor says, and as soon as it is longer.
  *
- * @throws UserError `image-content`, from `next`
+ * @throws UserError `image-altered`, from `next`
  */
 export function verifiedStream(
   stream: ByteStream,

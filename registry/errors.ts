@@ -8,7 +8,7 @@ declare module '../runtime/error.js' {
 
 /** Error codes of `registry/`, each with its failure and usual remedy. */
 export const ERRORS = catalogue({
-  'image-content': {
+  'image-altered': {
     sentence: 'the bytes of an image are not what its manifest says',
     remedy: 'copy the image to the registry or folder again',
   },

@@ -196,7 +196,7 @@ async function componentImage(
   try {
     return await first()
   } catch (error) {
-    if (!(error instanceof UserError) || error.code === 'image-content') throw error
+    if (!(error instanceof UserError) || error.code === 'image-altered') throw error
     return second().catch((other: unknown) => {
       if (!(other instanceof UserError)) throw other
       const shown = referenceText(named)

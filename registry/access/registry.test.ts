@@ -175,8 +175,8 @@ describe('a registry that', () => {
   const isBlob = (path: string) => path.includes('/blobs/')
 
   test.each([
-    ['sends another blob', (path: string) => (isBlob(path) ? { body: 'other' } : undefined), 'image-content'],
-    ['sends a blob without end', (path: string) => (isBlob(path) ? { endless: true } : undefined), 'image-content'],
+    ['sends another blob', (path: string) => (isBlob(path) ? { body: 'other' } : undefined), 'image-altered'],
+    ['sends a blob without end', (path: string) => (isBlob(path) ? { endless: true } : undefined), 'image-altered'],
     [
       'sends a manifest without end',
       (path: string) => (isManifest(path) ? { endless: true } : undefined),
@@ -186,7 +186,7 @@ describe('a registry that', () => {
       'names another digest than that of its manifest',
       (path: string) =>
         isManifest(path) ? { headers: { 'docker-content-digest': `sha256:${'0'.repeat(64)}` }, body: '{}' } : undefined,
-      'image-content',
+      'image-altered',
     ],
     ['sends no JSON', (path: string) => (isManifest(path) ? { body: '<html>' } : undefined), 'image-manifest'],
     [

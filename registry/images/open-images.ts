@@ -76,7 +76,7 @@ export class Images {
   /**
    * Finds an image, at its mirrors first.
    *
-   * @throws UserError image-not-found, image-manifest, image-content, oci-layout, registry-unreachable and the others of
+   * @throws UserError image-not-found, image-manifest, image-altered, oci-layout, registry-unreachable and the others of
    *   `registry/`
    */
   async open(place: ImagePlace): Promise<OpenedImage> {

@@ -14,10 +14,10 @@ export interface ImageStore {
   readonly name: string
   /**
    * @param reference a tag, or a digest, which is verified
-   * @throws UserError `image-not-found`, `image-content`, and as a registry fails
+   * @throws UserError `image-not-found`, `image-altered`, and as a registry fails
    */
   manifest(reference: string, signal: AbortSignal): Promise<StoredManifest>
-  /** A stream that fails with `image-content` when it is not what the descriptor says. */
+  /** A stream that fails with `image-altered` when it is not what the descriptor says. */
   blob(descriptor: Descriptor, signal: AbortSignal): Promise<ByteStream>
 }
 
