@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { openstackClients } from './programs/clients/baremetal.js'
 import { gophercloudProgram } from './programs/clients/gophercloud.js'
+import { registryProgram } from './docker-registry.js'
 import { realBinary } from './coreos-installer.js'
 import { realEngine } from './programs/first-boot/engine.js'
 import { realIgnition } from './programs/ignition/peer.js'
@@ -24,6 +25,7 @@ const DEBIAN = {
   ...{
     kubectl: 'kubernetes-client',
     'fsck.vfat': 'dosfstools',
+    skopeo: 'skopeo',
     mdadm: 'mdadm',
     lvcreate: 'lvm2',
     sfdisk: 'fdisk',
@@ -54,6 +56,7 @@ export async function installPeers(): Promise<void> {
     },
     sshd: sshPackages,
     'User Mode Linux': userModeLinux,
+    'docker-registry': registryProgram,
   })
   await Promise.all([
     oneByOne({ 'coreos-installer': realBinary }),

@@ -11,6 +11,6 @@ export const LANES = [
   'installer',
   // Disks of this host, loop devices, as a target.
   'targets',
-  // The built command as a process: ended at any moment, at odd speeds, under a storm of calls.
+  // The built command as a process: ended at any moment, at odd speeds, under a storm of calls; beside a registry.
   'commands',
 ] as const

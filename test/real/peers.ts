@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cachedPeer, exists } from './peer-cache.js'
@@ -68,6 +68,21 @@ export async function debianPackages(names: readonly string[]): Promise<void> {
   const install = () => apt('install', '-y', '--no-install-recommends', ...missing)
   // An apt-get that ends meanwhile may clear the archives that this one has just fetched.
   await install().catch(install)
+}
+
+/**
+ * Unpacks a Debian package into a folder, without installing it: nothing that comes with it is started.
+ *
+ * @throws when it cannot be had: a missing peer is a failure, never a skip
+ */
+export async function debianFolder(name: string, folder: string): Promise<string> {
+  const env = { ...process.env, PATH, DEBIAN_FRONTEND: 'noninteractive' }
+  await (updated ??= run('apt-get', ['-o', 'DPkg::Lock::Timeout=300', 'update'], { env }))
+  await run('apt-get', ['download', name], { env, cwd: folder })
+  const archive = (await readdir(folder)).find((file) => file.startsWith(`${name}_`) && file.endsWith('.deb'))
+  if (archive === undefined) throw new Error(`apt-get download has brought no ${name}`)
+  await run('dpkg-deb', ['--extract', join(folder, archive), join(folder, 'root')], { env })
+  return join(folder, 'root')
 }
 
 async function onPath(program: string): Promise<boolean> {
