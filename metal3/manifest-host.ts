@@ -64,7 +64,7 @@ export function hostOf({ metadata, spec }: BareMetalHostManifest, parts: HostPar
     ...optional('architecture', spec.architecture),
     ...optional('bootMode', spec.bootMode),
     ...optional('image', isCoreos ? undefined : imageOf(spec.image)),
-    ...optional('customDeploy', isCoreos ? coreosDeploy(userData) : spec.customDeploy),
+    ...optional('customDeploy', isCoreos ? coreosDeploy(userData, spec.image) : spec.customDeploy),
     // With format coreos the Ignition config is an argument of the step.
     ...optional('userData', isCoreos ? undefined : userData),
     ...optional('networkData', spec.networkData && network(spec.networkData.name)),
@@ -99,9 +99,20 @@ function readSecret<T>(
   }
 }
 
-/** The deploy step for `format: coreos`, as in the original design. */
-function coreosDeploy(userData: string | undefined): NonNullable<Host['customDeploy']> {
-  return { method: 'install_coreos', args: userData === undefined ? {} : { ignition: parsedOr(userData) } }
+/**
+ * The deploy step for `format: coreos`, as in the original design: without a URL the live system has the image, with one it
+ * is another, "which may eventually be supported".
+ */
+function coreosDeploy(userData: string | undefined, image?: ImageManifest): NonNullable<Host['customDeploy']> {
+  const { url = '', checksum = '' } = image ?? {}
+  return {
+    method: 'install_coreos',
+    args: {
+      ...(userData === undefined ? {} : { ignition: parsedOr(userData) }),
+      ...(url === '' ? {} : { image_url: url }),
+      ...(url !== '' && /^[0-9a-f]{64}$/i.test(checksum) ? { image_sha256: checksum } : {}),
+    },
+  }
 }
 
 function parsedOr(text: string): unknown {

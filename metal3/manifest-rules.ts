@@ -82,9 +82,9 @@ function imageComplaints(image: ImageManifest | undefined, hasCustomDeploy: bool
   if (isCoreosImage(image)) {
     const field = image.format === 'coreos' ? 'format' : 'diskFormat'
     return [
-      ...(url === ''
+      ...(url === '' || /^https?:\/\//.test(url)
         ? []
-        : [at(place('url'), `it must be empty where ${field} is coreos: the live system has the image`)]),
+        : [at(place('url'), `where ${field} is coreos, it is empty, or an http or https URL of a disk image`)]),
       ...(image.diskFormat && image.format && image.format !== 'coreos'
         ? [at(place('format'), 'it contradicts diskFormat: coreos')]
         : []),

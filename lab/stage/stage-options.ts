@@ -7,7 +7,7 @@ import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import type { Events } from '../events.js'
 import type { JournalOptions } from '../journal/journal.js'
 import type { ImageCacheRequest } from '../image-staging.js'
-import type { LiveImages, LiveImagesRequest } from '../live-images.js'
+import type { LiveImagesRequest } from '../live-images.js'
 import type { StateFolder } from '../state/state-folder.js'
 import type { WantedMachine } from './machine-specs.js'
 
@@ -56,8 +56,6 @@ export interface StageOptions {
   findImage?: FindImage
   /** Live CoreOS images to serve; machines really fetch what they boot then. */
   liveImages?: LiveImagesRequest
-  /** Awaited when machines and images exist, before the conductor starts to work; a rejection ends the start. */
-  beforeConductor?: (parts: { images: LiveImages['service'] | null; clock: Clock; logger: Logger }) => Promise<void>
   /** Called with every event, from the start. */
   onEvent?: (event: Parameters<Events['emit']>[0]) => void
 }

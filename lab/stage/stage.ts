@@ -192,7 +192,6 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   scope.use(machines)
   scope.use(agents)
 
-  if (options.beforeConductor) await options.beforeConductor({ images: live?.service ?? null, clock, logger })
   /** Starts a conductor, and an API that clients do not reach yet. */
   const start = async () => {
     const store = database.watched

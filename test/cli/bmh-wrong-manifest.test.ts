@@ -23,8 +23,8 @@ describe('a manifest that is wrong', () => {
     ],
     [
       'coreos with a URL',
-      wrong('  image: {format: coreos, url: "http://x/y"}'),
-      'document 1, spec.image.url (line 8 col 27): it must be empty where format is coreos: the live system has the image',
+      wrong('  image: {format: coreos, url: "file:///y"}'),
+      'document 1, spec.image.url (line 8 col 27): where format is coreos, it is empty, or an http or https URL of a disk image',
     ],
     [
       'no checksum',

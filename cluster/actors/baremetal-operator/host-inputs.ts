@@ -23,7 +23,8 @@ const specOf = ({ spec }: ManagedHost): Spec => spec as unknown as Spec
 
 /** Instance that the spec asks for; the design document's format `coreos` is a step too. */
 export function wantedInstance({ spec }: ManagedHost): { image?: HostImageSpec; customDeploy?: { method: string } } {
-  if (isCoreosImage(spec.image as Spec['image'])) return { customDeploy: { method: 'install_coreos' } }
+  if (isCoreosImage(spec.image as Spec['image']))
+    return { ...(spec.image?.url ? { image: spec.image } : {}), customDeploy: { method: 'install_coreos' } }
   return {
     ...(spec.image ? { image: spec.image } : {}),
     ...(spec.customDeploy?.method ? { customDeploy: spec.customDeploy } : {}),
@@ -107,6 +108,7 @@ export function hostInputs(managed: ManagedHost, secrets: ReadonlyMap<string, Se
 /** Reason for which an image cannot be installed (GetChecksum). */
 export function imageProblem(host: ManagedHost): string | undefined {
   const { image } = wantedInstance(host)
+  if (isCoreosImage(specOf(host).image)) return undefined
   return image?.url ? checkImage(image) : undefined
 }
 

@@ -1,7 +1,10 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createStagedLab, type StagedLab } from '../../../lab/index.js'
-import { wantedHosts } from '../../../metal3/index.js'
+import { wantedHosts, type MadeCall } from '../../../metal3/index.js'
 import { seededRandom, silent } from '../../../runtime/index.js'
+import { imageServer } from '../../../test/kit/deployed.js'
+import { versionedImage } from '../../../test/kit/images/versioned-images.js'
+import { isExchange } from '../../../wire/index.js'
 import { openKube } from '../../kube/open-kube.js'
 import { Behaviours } from '../behaviours.js'
 import { AppliedHosts, type HostReport } from './applied-hosts.js'
@@ -50,7 +53,9 @@ async function scene(lab: StagedLab) {
   const random = seededRandom(1)
   const { client: kube } = openKube({ clock, random })
   const parts = { kube, clock, random, logger: silent, behaviours: new Behaviours([]), announce: () => {} }
-  const operator = runBareMetalOperator({ ...parts, ironic: lab })
+  const made: MadeCall[] = []
+  const calls = { onCall: (call: MadeCall) => void made.push(call) }
+  const operator = runBareMetalOperator({ ...parts, ironic: lab, calls })
   onTestFinished(() => operator[Symbol.asyncDispose]())
   const controller = new AppliedHosts({
     ...{ kube, logger: silent, ironic: lab },
@@ -62,8 +67,7 @@ async function scene(lab: StagedLab) {
   onTestFinished(() => controller[Symbol.asyncDispose]())
   const latest = (name: string) => reports.findLast((report) => report.name === `metal3/${name}`)
   return {
-    operator,
-    kube,
+    ...{ operator, kube, made },
     apply(...manifests: string[]): void {
       if (manifests.length === 0) return controller.apply([])
       const text = [...(manifests[0]!.includes('kind: Secret') ? [] : [SECRETS]), ...manifests].join('---\n')
@@ -157,6 +161,61 @@ test('a host whose Secrets are missing waits for them', async () => {
   await lab.wait(lab.clock.sleep(600_000))
   expect(states('one').at(-1)).toBe('provisioned')
 })
+
+describe('the host of the design document: the format coreos', () => {
+  const ignition = { ignition: { version: '3.4.0' } }
+  const deployment = (made: readonly MadeCall[]): unknown =>
+    made
+      .map(({ body }) => body as { target?: string; deploy_steps?: unknown } | undefined)
+      .find((body) => body?.target === 'active')?.deploy_steps
+
+  test.each(['format', 'diskFormat'])('%s with an empty URL: custom-agent, and one in-band step', async (field) => {
+    const { lab, apply, until, node, made } = await opened()
+    const commands: string[] = []
+    lab.probe.attach(
+      (point, next) => {
+        const text = isExchange(point) && point.to === 'agent' && point.side === 'client' ? point.request.body : ''
+        if (typeof text === 'string' && text !== '') {
+          const { name, params } = JSON.parse(text) as AgentCommand
+          commands.push(`${name} ${params.step?.step ?? ''}`.trim())
+        }
+        return next()
+      },
+      ['exchange'],
+    )
+    apply(manifest('one', 1, ['online: true', `image: {url: "", ${field}: coreos}`, 'userData: {name: ignition}']))
+    await until('one', { state: 'provisioned' })
+    expect(await node('one')).toMatchObject({ deploy_interface: 'custom-agent', provision_state: 'active' })
+    expect(deployment(made)).toEqual([
+      { interface: 'deploy', step: 'install_coreos', priority: 80, args: { ignition } },
+    ])
+    expect(commands.filter((command) => command.includes('deploy_step'))).toEqual([
+      'deploy.get_deploy_steps',
+      'deploy.execute_deploy_step install_coreos',
+    ])
+    expect(commands.filter((command) => command.includes('image'))).toEqual([])
+  })
+
+  test('a URL names another image of CoreOS, which is installed', async () => {
+    const other = await versionedImage('39.20240101.3.0')
+    await using server = await imageServer({ '/other.raw': other.bytes })
+    const { lab, apply, until, made } = await opened()
+    const image = `image: {url: "${server.url('/other.raw')}", format: coreos, checksum: ${other.sha256}}`
+    apply(manifest('one', 1, ['online: true', image, 'userData: {name: ignition}']))
+    await until('one', { state: 'provisioned' })
+    expect(deployment(made)).toMatchObject([
+      { args: { ignition, image_url: server.url('/other.raw'), image_sha256: other.sha256 } },
+    ])
+    await lab.wait(lab.clock.sleep(600_000))
+    const [machine] = lab.machines.list()
+    expect(machine!.os()).toMatchObject({ booted: { version: '39.20240101.3.0' } })
+  })
+})
+
+interface AgentCommand {
+  name: string
+  params: { step?: { step: string } }
+}
 
 test('network settings for the image service alone are none of the system that is installed', async () => {
   const { apply, until, node } = await opened()

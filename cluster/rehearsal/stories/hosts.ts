@@ -14,7 +14,7 @@ export const HOST_STORIES: readonly Scenario[] = [
       { wait: 'spares', within: '1h' },
       { expect: { state: 'registering', of: 'spares' } },
       { expect: { error: 'password', of: 'spares' } },
-      { expect: { refusedLogins: 10, of: 'spares' } },
+      { expect: { refusedLogins: 20, of: 'spares' } },
       { password: 'right', of: 'spares' },
       { wait: 'spares', within: '30m' },
       { expect: { state: 'available', of: 'spares' } },

@@ -4,6 +4,7 @@ import {
   Behaviours,
   makeRelease,
   openKube,
+  runBareMetalOperator,
   runClusterVersionOperator,
   runMachineApiOperator,
   runMachineConfigOperator,
@@ -17,13 +18,12 @@ import {
 } from '../../../cluster/index.js'
 import { SiteNetwork } from '../../../cluster/site/network.js'
 import { SiteRegistry } from '../../../cluster/site/container-registry.js'
-import { createStagedLab, type StagedLab, type StagedLabOptions, type StagedNode } from '../../../lab/index.js'
+import { createStagedLab, type StagedLab, type StagedLabOptions } from '../../../lab/index.js'
 import type { Machine } from '../../../machine/index.js'
 import { Scope, seededRandom, silent } from '../../../runtime/index.js'
-import { machineOf } from '../deployed.js'
-import { runHostOperator } from './host-operator.js'
 
 export const NAMESPACE = 'openshift-machine-api'
+const BMC = 'bmc'
 
 export interface OperatedOptions extends StagedLabOptions {
   clock?: 'auto'
@@ -47,7 +47,7 @@ export async function operatedCluster(
   const { without = [], clock: mode = 'auto', ...more } = options
   const scope = new Scope()
   try {
-    const lab = scope.use(await createStagedLab({ ...more, clock: mode }))
+    const lab = scope.use(await createStagedLab({ ironic: { profile: 'metal3' }, ...more, clock: mode }))
     const { clock } = lab
     const random = seededRandom(options.seed ?? 7)
     const { client: kube } = openKube({ clock, random })
@@ -61,10 +61,10 @@ export async function operatedCluster(
       makeRelease(registry, { operators: ['machine-api', 'machine-config'], ...wanted }, clock)
     const initial = typeof first === 'function' ? first(lab) : first
     const installed = await release(initial)
-    const hosts = new Map<string, StagedNode>()
+    const hosts = new Map<string, Machine>()
     scope.use(runClusterVersionOperator({ ...parts, registry, release: installed.image }))
     scope.use(runMachineApiOperator(parts))
-    scope.use(runHostOperator(parts, lab.client))
+    scope.use(runBareMetalOperator({ ...parts, ironic: lab }))
     const config = scope.use(await runMachineConfigOperator({ ...parts, registry }))
     scope.use(runNodePrograms({ ...parts, machines: lab.machines, probe: lab.probe }))
 
@@ -94,26 +94,34 @@ export async function operatedCluster(
       /** Lets lab time pass. */
       pass: (ms: number) => clock.advance(ms),
 
+      /** Connects a computer, and waits until its host is available. */
       async addHost(name: string, labels: Record<string, string> = {}): Promise<void> {
-        const node = await lab.enroll({ fields: { name } })
-        await node.makeAvailable()
-        hosts.set(name, node)
+        const known = lab.spec(hosts.size + 1)
+        const machine = await lab.machines.create({ ...known, id: name })
+        hosts.set(name, machine)
         const at = { name, namespace: NAMESPACE }
-        const host = await kube.create<'BareMetalHost'>({
+        if (!(await kube.find('Secret', { ...at, name: BMC })))
+          await kube.create({
+            ...{ apiVersion: 'v1', kind: 'Secret', metadata: { ...at, name: BMC } },
+            stringData: { username: 'admin', password: 'password' },
+          })
+        const { address, systemId } = known.bmc!
+        await kube.create<'BareMetalHost'>({
           ...{ apiVersion: apiVersionOf('BareMetalHost'), kind: 'BareMetalHost', metadata: { ...at, labels } },
-          spec: { online: false },
-        })
-        await kube.updateStatus<'BareMetalHost'>({
-          ...host,
-          status: {
-            ...{ errorMessage: '', errorCount: 0, operationalStatus: 'OK', poweredOn: false },
-            provisioning: { ID: node.uuid, state: 'available' },
+          spec: {
+            online: false,
+            bmc: {
+              address: `redfish-virtualmedia+http://${address}/redfish/v1/Systems/${systemId}`,
+              credentialsName: BMC,
+            },
+            bootMACAddress: known.nics[0]!.mac,
           },
         })
+        await until('BareMetalHost', name, ({ status }) => status?.provisioning.state === 'available', NAMESPACE)
       },
 
       /** Ironic's node of a host. */
-      ironicNode: (name: string) => hosts.get(name)!.get(),
+      ironicNode: (name: string) => lab.client.node(`${NAMESPACE}~${name}`),
       host: (name: string) => kube.get('BareMetalHost', { name, namespace: NAMESPACE }),
 
       /** URL of the image that a host was installed from. */
@@ -126,7 +134,7 @@ export async function operatedCluster(
           { spec: { template: { spec: { providerSpec: { value: { image, customDeploy } } } } } },
         ),
 
-      machine: (name: string): Promise<Machine> => machineOf(hosts.get(name)!),
+      machine: (name: string): Promise<Machine> => Promise.resolve(hosts.get(name)!),
       node: (name: string) => kube.get('Node', { name }),
 
       machineSet(
@@ -187,7 +195,7 @@ export async function operatedCluster(
 
       /** Waits until a node runs an image, and its daemon is done. */
       async runs(node: string, image: string) {
-        const machine = await machineOf(hosts.get(node)!)
+        const machine = hosts.get(node)!
         return until('Node', node, ({ metadata: { annotations = {} } }) => {
           const key = 'machineconfiguration.openshift.io'
           const isDone = annotations[`${key}/currentConfig`] === annotations[`${key}/desiredConfig`]

@@ -85,3 +85,25 @@ describe.each(['connected', 'disconnected'] as const)('an upgrade, %s', (reachab
     }
   })
 })
+
+test('hosts that are on in the deploy image are rebooted into the new one, others boot it next, those in use stay', async () => {
+  await using cluster = await clusterSite()
+  await cluster.install(await cluster.release('4.12.0', A))
+  const waiting = await addHost(cluster, 1)
+  const off = await addHost(cluster, 2, { online: false })
+  const inUse = await addHost(cluster, 3, { customDeploy: { method: 'install_coreos' } })
+  for (const host of [waiting, off]) await inState(cluster, host, 'available')
+  await inState(cluster, inUse, 'provisioned')
+  await until(cluster, () => running(waiting) === A && off.power() === 'off' && inUse.boot()?.outcome === 'disk')
+  const bootOfUsed = inUse.boot()!
+
+  await cluster.ask({ image: (await cluster.release('4.13.0', B)).image })
+  await cluster.completed('4.13.0')
+  await until(cluster, () => running(waiting) === B)
+  expect(off.power()).toBe('off')
+  const at = { name: off.spec.id, namespace: NAMESPACE }
+  await cluster.kube.patch('BareMetalHost', at, { metadata: { annotations: { 'inspect.metal3.io': '' } } })
+  await inState(cluster, off, 'inspecting')
+  await until(cluster, () => running(off) === B)
+  expect(inUse.boot()).toBe(bootOfUsed)
+})

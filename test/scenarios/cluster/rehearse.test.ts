@@ -63,6 +63,7 @@ test('the same seed tells the same story', async () => {
 test.each([
   ['ironic-after-images', 'bmo/reboots-waiting-hosts', 'go on in the deploy image from before'],
   ['ironic-after-images', 'cbo/restarts-ironic', 'stay in the old one'],
+  ['ironic-after-images', 'cbo/updates-image-service-first', 'into an image that is replaced while they boot'],
   ['skew', 'mco/names-boot-image-skew', 'nobody learns which of them'],
   ['downgrade', 'cvo/refuses-downgrades', 'goes to a release older than its first'],
   ['ironic-forgets', 'bmo/adopts', 'takes running nodes for free computers'],
