@@ -12,7 +12,19 @@ test('a lab that listens is reached by its URL', async () => {
 
 test('a lab shows what a test needs and nothing of its parts', async () => {
   await using lab = await createLab()
-  const members = ['url', 'client', 'clock', 'events', 'faults', 'journal', 'registry', 'spec', 'enroll', 'wait']
+  const members = [
+    'url',
+    'client',
+    'clock',
+    'events',
+    'faults',
+    'journal',
+    'registry',
+    'spec',
+    'enroll',
+    'wait',
+    'fetchAt',
+  ]
   expect(Object.keys(lab).sort()).toEqual(members.sort())
 })
 

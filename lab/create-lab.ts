@@ -2,6 +2,7 @@ import { IPA_PACE } from '../agent/index.js'
 import { LabClock, seededRandom, VirtualClock, type Clock } from '../runtime/index.js'
 import type { InstallCoreosArgs } from '../steps/index.js'
 import type { RequestedStep } from '../wire/index.js'
+import { labFetch } from './fetch.js'
 import type { EnrollOptions, Lab, LabOptions, ThreadedLab, ThreadedLabOptions } from './lab.js'
 import { StagedNode } from './lab-node.js'
 import { REALISTIC_MACHINES } from './realistic.js'
@@ -19,6 +20,7 @@ export interface StagedLab<C extends Clock = Clock> extends Omit<Stage, 'clock' 
   /** Registers a machine; {@link StagedNode.deploy} takes it from there. */
   enroll(options?: EnrollOptions): Promise<StagedNode>
   wait: Lab['wait']
+  fetchAt: Lab['fetchAt']
 }
 
 /** Creates a lab without sockets that exposes its parts to ironstage's own tests. */
@@ -45,12 +47,15 @@ async function composeLab(options: StagedLabOptions, network: StageOptions['netw
     network: network ?? null,
     ...{ clock, seed, random: seededRandom(seed) },
   })
-  const wait: Lab['wait'] = virtual && mode === 'auto' ? sharedWait(virtual) : (awaited) => awaited
+  const jump = virtual && mode === 'auto' ? sharedWait(virtual) : undefined
+  const wait: Lab['wait'] = jump ?? ((awaited) => awaited)
+  const { dispatch, events, nodes } = staged
   let machines = 0
   return {
     ...staged,
     [Symbol.asyncDispose]: () => staged[Symbol.asyncDispose](),
     wait,
+    fetchAt: labFetch({ dispatch, clock, events, nodes, jump }),
     enroll: async ({ machine, fields, ...deployment } = {}) => {
       const uuid = await wait(staged.enroll(machine ?? staged.spec(++machines), fields))
       return new StagedNode(staged, uuid, wait, deployment)
@@ -104,9 +109,9 @@ export async function createLab(options: LabOptions | ThreadedLabOptions = {}): 
 async function createLabOfOneThread({ listen, realistic, ...options }: LabOptions): Promise<Lab> {
   const paces = realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE } : {}
   const lab = await composeLab({ ...options, ...paces }, listen)
-  const { url, client, clock, events, faults, journal, registry, spec, enroll, wait } = lab
+  const { url, client, clock, events, faults, journal, registry, spec, enroll, wait, fetchAt } = lab
   return {
-    ...{ url, client, clock, events, faults, journal, registry, spec, enroll, wait },
+    ...{ url, client, clock, events, faults, journal, registry, spec, enroll, wait, fetchAt },
     [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose](),
   }
 }

@@ -1,7 +1,7 @@
-import { STABLE_STATES } from '../ironic-mock/index.js'
 import type { Machine } from '../machine/index.js'
 import { UserError } from '../runtime/index.js'
 import { ironicErrors, type ApiNode, type NodeRecord, type ProvisionState } from '../wire/index.js'
+import { isAtRest } from './at-rest.js'
 import { machineOf } from './bmcs/bmcs.js'
 import type { Deployment, Lab, LabNode } from './lab.js'
 import type { Stage } from './stage/stage.js'
@@ -89,10 +89,4 @@ export class StagedNode implements LabNode {
       })
     })
   }
-}
-
-const AT_REST: ReadonlySet<ProvisionState> = new Set(STABLE_STATES)
-
-function isAtRest({ provision_state: state, reservation, target_power_state: power }: Readonly<NodeRecord>): boolean {
-  return reservation === null && power === null && (AT_REST.has(state) || state.endsWith(' failed'))
 }

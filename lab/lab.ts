@@ -99,6 +99,12 @@ export interface Lab<C extends Clock = Clock> extends ThreadedLab {
   spec(n: number | (Partial<MachineSpec> & { id: string })): MachineSpec
   /** Registers a machine as a node in state `enroll`; {@link LabNode.deploy} takes it from there. */
   enroll(options?: EnrollOptions): Promise<LabNode>
+  /**
+   * A `fetch` for clients in this process that finds the lab's APIs below `base`, without a socket: `fetchAt('https://ironic.test')`.
+   * An automatic clock stands still between requests. A request that reads a node first lets the lab go on to the node's
+   * next state, so a client that polls sees each state, however long it takes in lab time.
+   */
+  fetchAt(base: string): typeof fetch
 }
 
 /** A node of a lab, with what also works from another thread. */

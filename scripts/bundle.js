@@ -16,12 +16,13 @@ const ENTRIES = {
   ignition: built('public/ignition.js'),
   coreos: built('public/coreos.js'),
   control: built('public/control.js'),
+  msw: built('public/msw.js'),
   'lab-worker': built('lab/threads/lab-worker.js'),
   'pty-runner': built('targets/local/pty-runner.js'),
 }
 
 /** Packages with native code or WebAssembly, which find their files by path; and large ones that are loaded on first use. */
-const SEPARATE = ['@bokuweb/zstd-wasm', 'ext2fs', 'jiti', 'libsql', 'lzma-native', 'node-pty', 'openpgp', 'ssh2']
+const SEPARATE = ['@bokuweb/zstd-wasm', 'ext2fs', 'jiti', 'libsql', 'lzma-native', 'msw', 'node-pty', 'openpgp', 'ssh2']
 
 // Processes may run from the bundle meanwhile, and load parts of it later: it is written only when there is a change.
 if (isFresh()) process.exit()

@@ -12,7 +12,15 @@ import {
   type Clock,
   type Scope,
 } from '../../runtime/index.js'
-import { InProcessTransport, IronicClient, IronicRefused, probed, type Transport } from '../../wire/index.js'
+import {
+  InProcessTransport,
+  IronicClient,
+  IronicRefused,
+  probed,
+  type Dispatch,
+  type NodeRecord,
+  type Transport,
+} from '../../wire/index.js'
 import { openAccess } from './access.js'
 import { machineOfAgents } from './agent-addresses.js'
 import { Agents } from './agents.js'
@@ -50,6 +58,8 @@ export interface Stage extends AsyncDisposable {
   readonly client: IronicClient
   /** Transport to {@link url}, with and without a socket. */
   readonly transport: Transport
+  /** Answers the requests of clients in this process. */
+  readonly dispatch: Dispatch
   /** Headers that let the lab's own requests in, where the API asks for a password. */
   readonly headers: Readonly<Record<string, string>>
   /** File with the generated certificate of {@link url}, for clients to trust. */
@@ -58,6 +68,8 @@ export interface Stage extends AsyncDisposable {
   readonly ironic: IronicProcess
   readonly conductor: Conductor
   readonly store: Store
+  /** The nodes as they are, without a copy. */
+  nodes(): Iterable<Readonly<NodeRecord>>
   readonly machines: Machines
   /** Registry from which the systems on machines' disks pull their node images. */
   readonly registry: SimulatedRegistry
@@ -256,6 +268,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       url,
       client,
       transport,
+      dispatch: front.dispatch,
       headers: access.headers,
       caFile: access.caFile,
       ironic,
@@ -274,6 +287,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     get store() {
       return database.watched
     },
+    nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
     enroll: (made, fields) => enroll(enrolling(client), made, fields),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }

@@ -6,13 +6,14 @@ import { apiReport } from '../kit/api/report.js'
 const api = packageApi()
 const titleOf = ({ entry, name }: { entry: string; name: string }) => `${entry} ${name}`
 
-test('the package has five entries, each with exports', () => {
+test('the package has six entries, each with exports', () => {
   expect([...new Set(api.exports.map(({ entry }) => entry))]).toEqual([
     'ironstage',
     'ironstage/steps',
     'ironstage/ignition',
     'ironstage/coreos',
     'ironstage/control',
+    'ironstage/msw',
   ])
 })
 

@@ -1,0 +1,10 @@
+/// <reference types="node" preserve="true" />
+/** `ironstage/msw`: a lab behind MSW and undici, so that a client of Ironic is tested without a socket. */
+export { ironicHandlers } from './msw/ironic-handlers.js'
+export {
+  ironicInterceptor,
+  type Dispatched,
+  type DispatchControl,
+  type DispatchedTo,
+  type DispatchHandling,
+} from './msw/ironic-interceptor.js'
