@@ -24,6 +24,8 @@ export interface Host {
   metaData?: JsonObject
   /** For the ramdisk. */
   preprovisioningNetworkData?: JsonObject
+  /** Whether the BMC is asked for the hardware, and no ramdisk; default false. */
+  isInspectedByBmc?: boolean
   /** Default true. */
   automatedCleaning?: boolean
   rootDevice?: JsonObject
@@ -129,7 +131,7 @@ export function registration(host: Host, { hasInstance = false }: HostStatus = {
         : {}
   return {
     ...{ name: nodeName(host), driver: host.bmc.driver, driver_info: host.bmc.driverInfo },
-    ...{ ...host.bmc.interfaces, inspect_interface: 'agent', ...deployInterface },
+    ...{ ...host.bmc.interfaces, inspect_interface: inspectInterface(host), ...deployInterface },
     ...{ disable_power_off: host.disablePowerOff ?? false, properties: properties(host) },
   }
 }
@@ -151,6 +153,10 @@ export function ramdiskOf({ bmc }: Host, { deployIso, deployKernel, deployRamdis
 const below = (prefix: string, values: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [`${prefix}${name}`, value]))
 
+/** Inspect interface of a host: of the BMC where it is asked for, and has one. */
+export const inspectInterface = ({ bmc, isInspectedByBmc = false }: Host): string =>
+  isInspectedByBmc && bmc.driver !== 'ipmi' ? 'redfish' : 'agent'
+
 /** RAID interface of a host: `agent` for software RAID. */
 export const raidInterface = ({ bmc, raid }: Host): string | undefined =>
   raid?.kind === 'software' ? 'agent' : bmc.interfaces['raid_interface']
@@ -167,7 +173,10 @@ export function cleanSteps(host: Host): RequestedStep[] {
 }
 
 /** Steps that are also possible while an instance runs. */
-export function serviceSteps({ biosSettings, firmwareUpdates }: Host): RequestedStep[] {
+export function serviceSteps({
+  biosSettings,
+  firmwareUpdates,
+}: Pick<Host, 'biosSettings' | 'firmwareUpdates'>): RequestedStep[] {
   const steps: RequestedStep[] = []
   if (biosSettings) steps.push({ interface: 'bios', step: 'apply_configuration', args: { settings: biosSettings } })
   if (firmwareUpdates) steps.push({ interface: 'firmware', step: 'update', args: { settings: firmwareUpdates } })
@@ -251,6 +260,6 @@ export function configdrive(host: Host): JsonObject {
   return {
     meta_data: { uuid: uid, name, ...names, 'metal3-namespace': namespaceOf(host), ...host.metaData },
     ...(network ? { network_data: network } : {}),
-    user_data: host.userData ?? '',
+    ...(host.userData ? { user_data: host.userData } : {}),
   }
 }

@@ -57,6 +57,7 @@ export function hostOf({ metadata, spec }: BareMetalHostManifest, parts: HostPar
     name: metadata.name,
     bmc: bmcAccess(address, { ...account, disableCertificateVerification }),
     disablePowerOff: spec.disablePowerOff ?? false,
+    isInspectedByBmc: spec.inspectionMode === 'fast',
     automatedCleaning: spec.automatedCleaningMode !== 'disabled',
     ...optional('namespace', metadata.namespace),
     ...optional('uid', metadata.uid),
@@ -150,13 +151,16 @@ export function checkImage({ url = '', checksum, checksumType, format }: ImageTe
 
 type ImageText = Partial<Record<'url' | 'checksum' | 'checksumType' | 'format', string>>
 
-/** Root-device hints in Ironic's operators: `<in>` for vendor and model, `>=` for the size, equality for the rest. */
+/**
+ * Root-device hints in Ironic's operators: `<in>` for vendor and model, `>=` for the size, equality for the rest. They are in
+ * the order of their names, as Go writes a map: Ironic's errors show them as they came.
+ */
 export function ironicHints(hints: DeviceHints): JsonObject {
   const equal = (value: string | undefined) => (value ? `s== ${value}` : undefined)
   const within = (value: string | undefined) => (value ? `<in> ${value}` : undefined)
   const isByPath = hints.deviceName?.startsWith('/dev/disk/by-path/')
   const { minSizeGigabytes: size, rotational } = hints
-  return {
+  const named: JsonObject = {
     ...optional(isByPath ? 'by_path' : 'name', equal(hints.deviceName)),
     ...optional('hctl', equal(hints.hctl)),
     ...optional('model', within(hints.model)),
@@ -168,21 +172,15 @@ export function ironicHints(hints: DeviceHints): JsonObject {
     ...optional('wwn_vendor_extension', equal(hints.wwnVendorExtension)),
     ...optional('rotational', rotational === undefined ? undefined : String(rotational)),
   }
+  return Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-export function raidOf({ raid, rootDeviceHints }: BareMetalHostManifest['spec']): HostRaid | undefined {
+export function raidOf({ raid }: BareMetalHostManifest['spec']): HostRaid | undefined {
   const { hardwareRAIDVolumes: hardware, softwareRAIDVolumes: software } = raid ?? {}
   // An empty list deletes volumes; an absent one keeps them.
-  if (software?.length || (software && !hardware))
-    return { kind: 'software', logicalDisks: withRootVolume(software.map(softwareDisk), rootDeviceHints) }
-  return hardware
-    ? { kind: 'hardware', logicalDisks: withRootVolume(hardware.map(hardwareDisk), rootDeviceHints) }
-    : undefined
+  if (software?.length || (software && !hardware)) return { kind: 'software', logicalDisks: software.map(softwareDisk) }
+  return hardware ? { kind: 'hardware', logicalDisks: hardware.map(hardwareDisk) } : undefined
 }
-
-/** Marks the first volume as the root volume when there are no root-device hints. */
-const withRootVolume = (disks: JsonObject[], hints: DeviceHints | undefined): JsonObject[] =>
-  disks.map((disk, index) => (index === 0 && !hints ? { ...disk, is_root_volume: true } : disk))
 
 const hardwareDisk = (volume: HardwareVolume): JsonObject => ({
   ...{ size_gb: volume.sizeGibibytes || 'MAX', raid_level: volume.level },
@@ -195,5 +193,6 @@ const hardwareDisk = (volume: HardwareVolume): JsonObject => ({
 
 const softwareDisk = (volume: SoftwareVolume): JsonObject => ({
   ...{ size_gb: volume.sizeGibibytes || 'MAX', raid_level: volume.level, controller: 'software' },
+  is_root_volume: volume.rootVolume ?? false,
   ...optional('physical_disks', volume.physicalDisks?.map(ironicHints)),
 })

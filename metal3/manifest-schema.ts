@@ -36,9 +36,15 @@ const RAID = object({
     { nullable: true },
   ),
   softwareRAIDVolumes: listOf(
-    object({ level: oneOf('0', '1', '1+0'), sizeGibibytes: SIZE, physicalDisks: listOf(HINTS, { minItems: 2 }) }, [
-      'level',
-    ]),
+    object(
+      {
+        level: oneOf('0', '1', '1+0'),
+        rootVolume: YES_NO,
+        sizeGibibytes: SIZE,
+        physicalDisks: listOf(HINTS, { minItems: 2 }),
+      },
+      ['level'],
+    ),
     { maxItems: 2, nullable: true },
   ),
 })
@@ -47,7 +53,7 @@ const SPEC = object(
   {
     architecture: TEXT,
     automatedCleaningMode: oneOf('metadata', 'disabled'),
-    bmc: object({ address: NAME, credentialsName: TEXT, disableCertificateVerification: YES_NO }, [
+    bmc: object({ address: TEXT, credentialsName: TEXT, disableCertificateVerification: YES_NO }, [
       'address',
       'credentialsName',
     ]),
@@ -65,7 +71,7 @@ const SPEC = object(
       ...{ format: oneOf('raw', 'qcow2', 'vdi', 'vmdk', 'live-iso', 'coreos'), diskFormat: oneOf('coreos') },
       ociAuthSecretName: TEXT,
     }),
-    inspectionMode: oneOf('disabled', 'agent'),
+    inspectionMode: oneOf('disabled', 'agent', 'fast'),
     ...{ metaData: SECRET, networkData: SECRET, userData: SECRET },
     online: YES_NO,
     preprovisioningNetworkDataName: TEXT,

@@ -15,7 +15,7 @@ export interface BareMetalHostManifest {
     firmware?: object
     hardwareProfile?: string
     image?: ImageManifest
-    inspectionMode?: 'disabled' | 'agent'
+    inspectionMode?: 'disabled' | 'agent' | 'fast'
     metaData?: SecretReference
     networkData?: SecretReference
     userData?: SecretReference
@@ -47,6 +47,8 @@ export interface HardwareVolume {
 
 export interface SoftwareVolume {
   level: string
+  /** Whether the system is installed on it. */
+  rootVolume?: boolean
   sizeGibibytes?: number
   physicalDisks?: DeviceHints[]
 }

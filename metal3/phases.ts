@@ -5,14 +5,26 @@ import {
   configdrive,
   hasImageOf,
   imageText,
+  inspectInterface,
   instanceOf,
   properties,
   raidInterface,
+  serviceSteps,
   type Host,
   type HostStatus,
 } from './host.js'
 import { PowerPhases } from './power-phases.js'
 import { later, soon, type NodeRequests, type Outcome } from './requests.js'
+
+/** Firmware that a host is to have while it runs. */
+export interface Servicing {
+  settings?: { name: string; value: string }[]
+  updates?: { component: string; url: string }[]
+  /** Whether something is to be changed. */
+  isDue: boolean
+  /** Whether anything is asked for, changed or not. */
+  isAsked: boolean
+}
 
 /**
  * Requests of each host state, by the provision state of the node (baremetal-operator 02aa505 pkg/provisioner/ironic:
@@ -32,9 +44,10 @@ export class Phases extends PowerPhases {
       case 'available':
         return this.requests.ask(node, 'manage')
       case 'inspect wait':
-        return status.isForced ? this.requests.ask(node, 'abort') : later
+        if (status.isForced) return this.requests.ask(node, 'abort')
+        return host.isInspectedByBmc ? soon : later
       case 'inspecting':
-        return later
+        return host.isInspectedByBmc ? soon : later
       case 'inspect failed':
         return node.last_error?.includes('aborted') || status.isRetry
           ? this.#beginInspection(host, node)
@@ -56,7 +69,7 @@ export class Phases extends PowerPhases {
     const node = await this.requests.patch('properties and interface for the inspection', before, {
       '/properties/capabilities': capabilitiesWith(before.properties['capabilities'], host),
       '/properties/cpu_arch': properties(host).cpu_arch,
-      '/inspect_interface': 'agent',
+      '/inspect_interface': inspectInterface(host),
     })
     delete this.#statusOf(host).isInspectionDue
     return this.requests.ask(node, 'inspect')
@@ -67,22 +80,34 @@ export class Phases extends PowerPhases {
     return steps.length === 0 || this.#statusOf(host).prepared === JSON.stringify(steps)
   }
 
-  async prepare(host: Host, before: ApiNode): Promise<Outcome> {
+  /**
+   * @param isUnprepared whether something is to be set up; by default, whether there are steps that were not asked for
+   * @param volumes RAID volumes that Ironic is told of whenever something is set up; by default those that are to be made
+   */
+  async prepare(
+    host: Host,
+    before: ApiNode,
+    {
+      isUnprepared = !this.isPrepared(host),
+      volumes = host.raid,
+    }: { isUnprepared?: boolean; volumes?: Host['raid'] } = {},
+  ): Promise<Outcome> {
     const clean_steps = cleanSteps(host)
     const status = this.#statusOf(host)
-    const isPrepared = this.isPrepared(host)
     switch (before.provision_state) {
       case 'manageable': {
-        if (isPrepared) return 'done'
-        const node = host.raid ? await this.#setRaid(host, before) : before
+        if (!isUnprepared) return 'done'
+        const node = volumes ? await this.#setRaid({ ...host, raid: volumes }, before) : before
+        if (clean_steps.length === 0) return 'done'
         const outcome = await this.requests.ask(node, 'clean', { clean_steps })
         if (this.requests.asked.at(-1) === 'clean') status.prepared = JSON.stringify(clean_steps)
         return outcome
       }
       case 'available':
-        return isPrepared ? 'done' : this.requests.ask(before, 'manage')
+        return isUnprepared && clean_steps.length > 0 ? this.requests.ask(before, 'manage') : 'done'
       case 'clean failed':
         if (!status.isRetry) return { error: before.last_error ?? '' }
+        if (before.maintenance) return this.requests.endMaintenance(before)
         delete status.prepared
         return this.requests.ask(before, 'manage')
       default:
@@ -90,13 +115,42 @@ export class Phases extends PowerPhases {
     }
   }
 
+  /** Changes the firmware of a host that runs (servicing.go). */
+  async service(
+    { settings, updates, isDue, isAsked }: Servicing,
+    node: ApiNode,
+    { isRetry = false }: HostStatus,
+  ): Promise<Outcome> {
+    switch (node.provision_state) {
+      case 'service failed':
+        if (!isAsked) return this.requests.ask(node, 'abort')
+        if (!isRetry) return { error: node.last_error ?? '' }
+        if (node.maintenance) return this.requests.endMaintenance(node)
+        break
+      case 'active':
+        if (!isDue) return 'done'
+        break
+      case 'service wait':
+        return isAsked ? later : this.requests.ask(node, 'abort')
+      case 'servicing':
+        return later
+      default:
+        throw new Error(`have unexpected ironic node state ${node.provision_state}`)
+    }
+    const service_steps = serviceSteps({
+      ...(settings ? { biosSettings: settings } : {}),
+      ...(updates ? { firmwareUpdates: updates } : {}),
+    })
+    return service_steps.length === 0 ? 'done' : this.requests.ask(node, 'service', { service_steps })
+  }
+
   /** Sets the RAID interface and the wanted volumes; without volumes cleaning only deletes the existing ones. */
   async #setRaid(host: Host, before: ApiNode): Promise<ApiNode> {
+    const logical_disks = host.raid!.logicalDisks
+    if (logical_disks.length === 0) return before
     const wanted = { '/raid_interface': raidInterface(host) }
     const node = await this.requests.patch('the interface that makes the volumes', before, wanted)
-    const logical_disks = host.raid!.logicalDisks
-    if (logical_disks.length > 0)
-      await this.requests.calls.call('the wanted volumes', 'PUT', `/nodes/${node.uuid}/states/raid`, { logical_disks })
+    await this.requests.change('the wanted volumes', 'PUT', `/nodes/${node.uuid}/states/raid`, { logical_disks })
     return node
   }
 

@@ -44,7 +44,7 @@ export class PowerPhases {
     const isSoft = target === 'soft power off'
     const why = isSoft ? 'powers the host off: its system is asked to shut down' : POWER_REASONS[target]!
     const path = `/nodes/${node.uuid}/states/power`
-    await this.requests.calls.call(why, 'PUT', path, { target, ...(isSoft ? { timeout: 180 } : {}) })
+    await this.requests.change(why, 'PUT', path, { target, ...(isSoft ? { timeout: 180 } : {}) })
     return atOnce
   }
 
@@ -96,11 +96,11 @@ export class PowerPhases {
         if (!node.maintenance) {
           const reason = 'forcing deletion in baremetal-operator'
           const why = 'only a node in maintenance can be deleted in this state'
-          await this.requests.calls.call(why, 'PUT', `/nodes/${node.uuid}/maintenance`, { reason })
+          await this.requests.change(why, 'PUT', `/nodes/${node.uuid}/maintenance`, { reason })
           return atOnce
         }
     }
-    await this.requests.calls.call('deletes the node and its ports', 'DELETE', `/nodes/${node.uuid}`).catch(goneAlready)
+    await this.requests.change('deletes the node and its ports', 'DELETE', `/nodes/${node.uuid}`).catch(goneAlready)
     // The next pass checks that the node is gone.
     return atOnce
   }

@@ -101,8 +101,17 @@ export async function registerHost(parts: RegistrationParts): Promise<ApiNode | 
 }
 
 /** Reads what HostFirmwareComponents show; failures are no matter. */
-export const readFirmware = (calls: Calls, { uuid }: ApiNode): Promise<unknown> =>
-  calls.call('firmware versions, for HostFirmwareComponents', 'GET', `/nodes/${uuid}/firmware`).catch(() => undefined)
+export async function readFirmware(calls: Calls, { uuid }: ApiNode): Promise<Firmware[]> {
+  const why = 'firmware versions, for HostFirmwareComponents'
+  const found = await calls.call<{ firmware: Firmware[] }>(why, 'GET', `/nodes/${uuid}/firmware`).catch(() => undefined)
+  return found?.firmware ?? []
+}
+
+interface Firmware {
+  component: string
+  initial_version: string
+  current_version: string | null
+}
 
 interface Nic {
   name: string

@@ -27,6 +27,8 @@ export class NodeRequests {
   /** Verbs that were requested, in order. */
   readonly asked: string[] = []
   readonly calls: Calls
+  /** Whether the node was changed after it was read. */
+  isStale = false
 
   constructor(calls: Calls) {
     this.calls = calls
@@ -36,14 +38,20 @@ export class NodeRequests {
   async ask(node: ApiNode, target: Verb, more: JsonObject = {}): Promise<Outcome> {
     if (node.fault) return later
     if (node.maintenance) return this.endMaintenance(node)
-    await this.calls.call(REASONS[target], 'PUT', `/nodes/${node.uuid}/states/provision`, { target, ...more })
+    await this.change(REASONS[target], 'PUT', `/nodes/${node.uuid}/states/provision`, { target, ...more })
     this.asked.push(target)
     return soon
   }
 
   async endMaintenance({ uuid }: ApiNode): Promise<Outcome> {
-    await this.calls.call('ends maintenance', 'DELETE', `/nodes/${uuid}/maintenance`)
+    await this.change('ends maintenance', 'DELETE', `/nodes/${uuid}/maintenance`)
     return atOnce
+  }
+
+  /** A call after which the node is another one. */
+  async change(...call: Parameters<Calls['call']>): Promise<void> {
+    this.isStale = true
+    await this.calls.call(...call)
   }
 
   /** Sends the values that differ from the node's; undefined removes a path. */

@@ -10,7 +10,7 @@ export const kubeTime = (at: number): string => new Date(at).toISOString().repla
  */
 export function withCondition(
   conditions: readonly Condition[] = [],
-  { type, status, reason, message }: Omit<Condition, 'lastTransitionTime'>,
+  { type, status, reason, message, observedGeneration }: Omit<Condition, 'lastTransitionTime'>,
   clock: Clock,
 ): Condition[] {
   const before = conditions.find((one) => one.type === type)
@@ -18,6 +18,7 @@ export function withCondition(
     ...{ type, status },
     ...(reason === undefined ? {} : { reason }),
     ...(message === undefined ? {} : { message }),
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
     lastTransitionTime: before?.status === status ? before.lastTransitionTime : kubeTime(clock.now()),
   }
   return before ? conditions.map((one) => (one === before ? changed : one)) : [...conditions, changed]

@@ -1,7 +1,11 @@
 import type {
   BareMetalHost,
+  DataImage,
+  FirmwareSchema,
+  HardwareData,
   HostFirmwareComponents,
   HostFirmwareSettings,
+  HostUpdatePolicy,
   PreprovisioningImage,
   Provisioning,
 } from './kinds/metal3.js'
@@ -17,9 +21,13 @@ export interface Kinds {
   ClusterOperator: ClusterOperator
   ClusterVersion: ClusterVersion
   ConfigMap: ConfigMap
+  DataImage: DataImage
   Deployment: Deployment
+  FirmwareSchema: FirmwareSchema
+  HardwareData: HardwareData
   HostFirmwareComponents: HostFirmwareComponents
   HostFirmwareSettings: HostFirmwareSettings
+  HostUpdatePolicy: HostUpdatePolicy
   Machine: Machine
   MachineConfig: MachineConfig
   MachineConfigPool: MachineConfigPool
@@ -59,9 +67,13 @@ export const KINDS: Readonly<Record<Kind, KindEntry>> = {
   ClusterOperator: entry('config.openshift.io/v1', 'clusteroperators', { shortNames: ['co'], isNamespaced: false }),
   ClusterVersion: entry('config.openshift.io/v1', 'clusterversions', { isNamespaced: false }),
   ConfigMap: entry('v1', 'configmaps', { shortNames: ['cm'], hasStatus: false }),
+  DataImage: entry('metal3.io/v1alpha1', 'dataimages'),
   Deployment: entry('apps/v1', 'deployments', { shortNames: ['deploy'] }),
+  FirmwareSchema: entry('metal3.io/v1alpha1', 'firmwareschemas', { hasStatus: false }),
+  HardwareData: entry('metal3.io/v1alpha1', 'hardwaredata', { shortNames: ['hd'], hasStatus: false }),
   HostFirmwareComponents: entry('metal3.io/v1alpha1', 'hostfirmwarecomponents', { shortNames: ['hfc'] }),
   HostFirmwareSettings: entry('metal3.io/v1alpha1', 'hostfirmwaresettings', { shortNames: ['hfs'] }),
+  HostUpdatePolicy: entry('metal3.io/v1alpha1', 'hostupdatepolicies', { hasStatus: false }),
   Machine: entry('machine.openshift.io/v1beta1', 'machines'),
   MachineConfig: entry('machineconfiguration.openshift.io/v1', 'machineconfigs', {
     ...{ shortNames: ['mc'], isNamespaced: false, hasStatus: false },

@@ -12,6 +12,7 @@ const object = (properties: Record<string, object>, required: readonly string[] 
 const withSpec = (spec: object, isRequired = true) => object({ spec }, isRequired ? ['spec'] : [])
 const COUNT = { type: 'integer', minimum: 0 } as const
 const SELECTOR = object({ matchLabels: TEXTS })
+const UPDATE_POLICY = { type: 'string', enum: ['onPreparing', 'onReboot'] } as const
 const MACHINE_SPEC = object({ providerSpec: object({ value: { type: 'object' } }), providerID: TEXT })
 
 /** As much of each kind as keeps actors from objects that they cannot read; metal3's are those of its manifests. */
@@ -19,6 +20,8 @@ const SCHEMAS: Readonly<Partial<Record<Kind, object>>> = {
   BareMetalHost: specOf(MANIFEST_SCHEMAS.BareMetalHost.properties['spec']!, ['spec']),
   HostFirmwareComponents: specOf(MANIFEST_SCHEMAS.HostFirmwareComponents.properties['spec']!),
   HostFirmwareSettings: specOf(MANIFEST_SCHEMAS.HostFirmwareSettings.properties['spec']!),
+  DataImage: withSpec(object({ url: TEXT }, ['url']), false),
+  HostUpdatePolicy: withSpec(object({ firmwareSettings: UPDATE_POLICY, firmwareUpdates: UPDATE_POLICY }), false),
   ClusterVersion: withSpec(
     object({ channel: TEXT, desiredUpdate: object({ version: TEXT, image: TEXT, force: { type: 'boolean' } }) }),
   ),

@@ -113,7 +113,7 @@ describe('ironstage bmh explain', () => {
     const { code, calls, events } = await explained(designed)
     expect(code).toBe(0)
     expect(calls.find(({ body }) => (body as { target?: string } | null)?.target === 'active')?.body).toMatchObject({
-      configdrive: { user_data: '' },
+      configdrive: { meta_data: { name: 'worker-0' } },
       deploy_steps: [
         {
           ...{ interface: 'deploy', step: 'install_coreos', priority: 80 },
@@ -157,7 +157,7 @@ spec: {updates: [{component: bios, url: "http://f.invalid/bios.bin"}]}`,
     )
     expect(bodyOf(calls, 'PUT', '/states/raid')).toEqual({
       logical_disks: [
-        { size_gb: 5, raid_level: '1', volume_name: 'root', is_root_volume: true },
+        { size_gb: 5, raid_level: '1', volume_name: 'root' },
         { size_gb: 'MAX', raid_level: '0', disk_type: 'ssd' },
       ],
     })
@@ -191,7 +191,9 @@ spec: {updates: [{component: bios, url: "http://f.invalid/bios.bin"}]}`,
 
   test('leaves software RAID to the ramdisk, and its disks to hints', async () => {
     const { code, calls } = await explained(
-      host('  raid: {softwareRAIDVolumes: [{level: "1", physicalDisks: [{serialNumber: A}, {deviceName: /dev/sdb}]}]}'),
+      host(
+        '  raid: {softwareRAIDVolumes: [{level: "1", rootVolume: true, physicalDisks: [{serialNumber: A}, {deviceName: /dev/sdb}]}]}',
+      ),
     )
     expect(code).toBe(0)
     // Capabilities that an inspection found stay.
@@ -200,7 +202,13 @@ spec: {updates: [{component: bios, url: "http://f.invalid/bios.bin"}]}`,
       '/properties/capabilities': expect.stringMatching(/^\w.*,boot_mode:uefi$/) as string,
     })
     expect(bodyOf(calls, 'PUT', '/states/raid')).toMatchObject({
-      logical_disks: [{ controller: 'software', physical_disks: [{ serial: 's== A' }, { name: 's== /dev/sdb' }] }],
+      logical_disks: [
+        {
+          controller: 'software',
+          is_root_volume: true,
+          physical_disks: [{ serial: 's== A' }, { name: 's== /dev/sdb' }],
+        },
+      ],
     })
   })
 

@@ -1,10 +1,19 @@
 import { isSame } from '../../kube/json.js'
 import { INSPECT, isInspectionAsked, isInspectionDisabled, REBOOT, rebootRequest } from './annotations.js'
-import { firmwareChange } from './firmware.js'
+import { firmwareChange, NotReadYet, type FirmwareChange } from './firmware.js'
 import { hardwareDetails } from './hardware-details.js'
-import { clearSettings, imageProblem, raidChange, wantedInstance, wantedSettings } from './host-inputs.js'
+import {
+  clearSettings,
+  imageProblem,
+  raidChange,
+  raidOfSettings,
+  wantedInstance,
+  wantedSettings,
+} from './host-inputs.js'
 import { COMPLETE, GONE, proceed, type HostPass, type Result } from './host-pass.js'
-import { clearError } from './host-status.js'
+import { keepHardware } from './hardware-data.js'
+import { clearError, NO_IMAGE } from './host-status.js'
+import { releaseSecret } from './host-secrets.js'
 import { releaseDeployImage } from './deploy-image.js'
 import { ADOPTS, CLEANS_UP } from './behaviours.js'
 
@@ -14,6 +23,8 @@ export const FINALIZER = 'baremetalhost.metal3.io'
 
 /** How often a detached host is looked at, and one without a BMC. */
 export const SLOW = 10 * 60_000
+/** How soon a host is looked at again whose settings were not read yet. */
+const NOT_READ = 60_000
 
 export async function inspect(pass: HostPass): Promise<Result> {
   const { managed, status, phases, host, working, requests, parts } = pass
@@ -33,6 +44,7 @@ export async function inspect(pass: HostPass): Promise<Result> {
   if (result) return result
   clearError(status)
   status.hardware = hardwareDetails(working.hardware!)
+  await keepHardware(parts.kube, managed, status.hardware)
   return COMPLETE
 }
 
@@ -40,31 +52,40 @@ export async function prepare(pass: HostPass): Promise<Result> {
   const { managed, status, phases, host, working, requests } = pass
   const isRetry = (working.isRetry = pass.hasError('preparation error'))
   const { isChanged, provisioning } = wantedSettings(managed)
-  const firmware = await firmwareChange(pass)
+  let firmware: FirmwareChange
+  try {
+    firmware = await firmwareChange(pass)
+  } catch (error) {
+    if (error instanceof NotReadYet) return proceed(NOT_READ)
+    throw error
+  }
   // A failed cleaning leaves the hardware in an unknown state.
   const isDue = isChanged || isRetry
-  const raid = isDue ? raidChange(managed, provisioning, isRetry ? undefined : status.provisioning.raid) : undefined
+  const raid = raidChange(managed, provisioning, isRetry ? undefined : status.provisioning.raid)
   const { biosSettings: _bios, firmwareUpdates: _updates, ...rest } = host
-  const outcome = await phases.prepare(
-    {
-      ...{ ...rest, ...(raid ? { raid } : {}) },
-      ...(firmware.settings ? { biosSettings: firmware.settings } : {}),
-      ...(firmware.updates ? { firmwareUpdates: firmware.updates } : {}),
-    },
-    await pass.node(),
-  )
-  const isStarted = requests.asked.includes('clean') || outcome === 'done'
+  const { settings, updates } = firmware
+  const wanted = {
+    ...{ ...rest, ...(raid ? { raid } : {}) },
+    ...(settings ? { biosSettings: settings } : {}),
+    ...(updates ? { firmwareUpdates: updates } : {}),
+  }
+  const isUnprepared = isDue || firmware.isDue
+  const volumes = raidOfSettings(managed, provisioning)
+  const outcome = await phases.prepare(wanted, await pass.node(), { isUnprepared, ...(volumes ? { volumes } : {}) })
+  const isStarted = requests.asked.includes('clean') || (isUnprepared && outcome === 'done')
   if (typeof outcome === 'object' && 'error' in outcome) {
     if (isDue) clearSettings(status)
     await firmware.forget()
+    return pass.result(outcome, 'preparation error')!
   }
-  const result = pass.result(outcome, 'preparation error')
-  if (result?.kind === 'failed') return result
+  for (const verb of requests.asked.splice(0)) pass.parts.onAsk(verb)
+  let isDirty = isDue
   if (isStarted) {
     await firmware.applied()
     if (isDue) status.provisioning = { ...provisioning, ID: status.provisioning.ID }
+    isDirty = clearError(status) || isDirty
   }
-  return result?.kind === 'continue' ? proceed(result.again, isDue || result.isDirty) : COMPLETE
+  return outcome === 'done' ? COMPLETE : proceed(outcome.again, isDirty)
 }
 
 export async function provision(pass: HostPass): Promise<Result> {
@@ -108,7 +129,7 @@ export async function deprovision(pass: HostPass): Promise<Result> {
 }
 
 function forgetInstance({ status }: HostPass): Result {
-  delete status.provisioning.image
+  status.provisioning.image = NO_IMAGE
   delete status.provisioning.customDeploy
   clearSettings(status)
   return COMPLETE
@@ -151,6 +172,7 @@ export async function remove(pass: HostPass): Promise<Result> {
   const node = await pass.findNode()
   const outcome = node ? await phases.remove(node, false) : 'done'
   if (typeof outcome === 'object' && 'again' in outcome) return proceed(outcome.again)
+  for (const secret of pass.held) await releaseSecret(parts.kube, secret)
   await releaseDeployImage(parts.kube, managed)
   parts.event(`lets ${managed.metadata.name} go`, 'it is deleted, and Ironic has forgotten it')
   await pass.save(({ finalizers = [] }) => ({ finalizers: finalizers.filter((each) => each !== FINALIZER) }))
@@ -159,9 +181,7 @@ export async function remove(pass: HostPass): Promise<Result> {
 
 /** Whether an available host is to be set up anew. */
 export async function isUnprepared(pass: HostPass): Promise<boolean> {
-  if (wantedSettings(pass.managed).isChanged) return true
-  const { settings, updates } = await firmwareChange(pass)
-  return settings !== undefined || updates !== undefined
+  return wantedSettings(pass.managed).isChanged || (await firmwareChange(pass)).isDue
 }
 
 /** Another image than the last one that was tried begins to count anew. */

@@ -4,6 +4,7 @@ import type { BareMetalHost } from '../../kube/kinds/metal3.js'
 export const STATUS = 'baremetalhost.metal3.io/status'
 export const REBOOT = 'reboot.metal3.io'
 export const INSPECT = 'inspect.metal3.io'
+export const HARDWARE_DETAILS = `${INSPECT}/hardwaredetails`
 const PAUSED = 'baremetalhost.metal3.io/paused'
 const DETACHED = 'baremetalhost.metal3.io/detached'
 

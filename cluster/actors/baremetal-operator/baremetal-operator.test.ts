@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createStagedLab, type StagedLab } from '../../../lab/index.js'
-import { minutes, seededRandom, silent } from '../../../runtime/index.js'
+import { minutes, seededRandom, silent, VirtualClock } from '../../../runtime/index.js'
 import type { BareMetalHost } from '../../kube/kinds/metal3.js'
+import { kubeDispatch } from '../../kube/http/kube-server.js'
 import { openKube } from '../../kube/open-kube.js'
 import { Behaviours } from '../behaviours.js'
 import { runBareMetalOperator, type BareMetalOperatorParts } from './baremetal-operator.js'
@@ -96,6 +97,18 @@ test('a host shows its hardware, accounts, times and instance, and keeps a final
   await kube.delete('BareMetalHost', { name: 'one', namespace: NAMESPACE })
   await until('one', inState('deprovisioning'))
   await expect(until('one', () => false)).rejects.toThrow(/not found/)
+})
+
+test('kinds of BareMetal Operator that are left out are unknown to the API', async () => {
+  const { store } = openKube({ clock: new VirtualClock(), random: seededRandom(1) })
+  const dispatch = kubeDispatch(store, { clock: new VirtualClock() })
+  const status = async (kind: string): Promise<number> => {
+    const target = `/apis/metal3.io/v1alpha1/namespaces/metal3/${kind}`
+    return (await dispatch({ method: 'GET', target, headers: {} } as never)).status
+  }
+  expect(await status('dataimages')).toBe(200)
+  for (const kind of ['bmceventsubscriptions', 'hostclaims', 'hostdeploypolicies', 'hostnetworkattachments'])
+    expect(await status(kind)).toBe(404)
 })
 
 test('an operator that is started again goes on from the objects, in the midst of an inspection too', async () => {

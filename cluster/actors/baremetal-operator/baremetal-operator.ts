@@ -7,9 +7,14 @@ import type { BareMetalHost } from '../../kube/kinds/metal3.js'
 import type { ObjectName } from '../../kube/kube-client.js'
 import { runActor, type ActorParts, type Next } from '../actor.js'
 import { FINALIZER } from './actions.js'
-import { isPaused, STATUS } from './annotations.js'
-import { hostInputs, secretsOf } from './host-inputs.js'
+import { isPaused } from './annotations.js'
+import { runDataImages } from './data-image.js'
+import { runFirmwareReaders } from './firmware-reader.js'
+import { setConditions } from './host-conditions.js'
+import { takesHostData } from './host-data.js'
+import { hostInputs, isManaged, secretsOf } from './host-inputs.js'
 import { HostPass, type OperatorSettings, type PassParts, type Result } from './host-pass.js'
+import { claimSecret } from './host-secrets.js'
 import { managed, setError, type ManagedHost } from './host-status.js'
 import { HostStates } from './states.js'
 
@@ -53,12 +58,16 @@ export function runBareMetalOperator(parts: BareMetalOperatorParts): RunningBare
     },
     parts,
   )
+  // Calls of the other controllers come at times of their own, and are none of the hosts'.
+  const { onCall: _hosts, ...options } = parts.calls ?? {}
+  const others = { ...parts, calls: new Calls(parts.ironic, { ...options, signal: closing.signal }) }
+  const actors = [actor, runFirmwareReaders(others), runDataImages(others)]
   return {
     calls,
     asked: controller.asked,
     [Symbol.asyncDispose]: async () => {
       closing.abort()
-      await actor[Symbol.asyncDispose]()
+      for (const each of actors) await each[Symbol.asyncDispose]()
     },
   }
 }
@@ -130,28 +139,30 @@ class HostController {
 
   async #pass(host: ManagedHost): Promise<Next> {
     if (isPaused(host)) return undefined
-    if (await this.#restored(host)) return { again: 0 }
+    const dataParts = { kube: this.#parts.kube, save: (each: ManagedHost) => this.#save(each) }
+    if (await takesHostData(dataParts, host)) return { again: 0 }
     const { kube } = this.#parts
     const { finalizers = [], deletionTimestamp } = host.metadata
     if (deletionTimestamp === undefined && !finalizers.includes(FINALIZER)) {
       const metadata = { ...host.metadata, finalizers: [...finalizers, FINALIZER] }
-      await kube.update<'BareMetalHost'>({ ...host, metadata })
+      await kube.update<'BareMetalHost'>({ ...host, spec: asWritten(host.spec), metadata })
       return { again: 0 }
     }
     const before = JSON.stringify(host.status)
     const secrets = await secretsOf(kube, host)
-    const account = this.#account(host, secrets)
+    const account = await this.#account(host, secrets)
     if ('error' in account) return this.#credentialsError(host, account)
     if (!(await this.#isReady())) return { again: seconds(30) }
-    const inputs = host.spec.bmc ? hostInputs(host, secrets) : undefined
+    const inputs = isManaged(host) ? hostInputs(host, secrets) : undefined
     const pass = new HostPass(this.#passParts(), host, {
       // A host without a BMC comes to no state that asks for it.
       host: inputs?.host as HostPass['host'],
       problems: inputs?.problems ?? new Map<string, string>(),
       credentials: account.secret,
+      secrets,
     })
     const result = await new HostStates(pass).reconcile()
-    return this.#ended(host, result, before)
+    return this.#ended(pass, result, before)
   }
 
   #passParts(): PassParts {
@@ -163,9 +174,11 @@ class HostController {
     }
   }
 
-  async #ended(host: ManagedHost, result: Result, before: string): Promise<Next> {
+  async #ended(pass: HostPass, result: Result, before: string): Promise<Next> {
     if (result.kind === 'gone') return undefined
-    const isDirty = result.kind !== 'continue' || result.isDirty
+    const { managed: host } = pass
+    const isOther = setConditions(host, await pass.knownNode(), this.#parts.clock)
+    const isDirty = result.kind !== 'continue' || result.isDirty || isOther
     if (isDirty && JSON.stringify(host.status) !== before) await this.#save(host)
     return { again: result.kind === 'complete' ? 0 : result.again }
   }
@@ -176,25 +189,24 @@ class HostController {
     await kube.updateStatus<'BareMetalHost'>(host)
   }
 
-  /** reconcileHostData: a host that was moved here brings its status in an annotation. */
-  async #restored(host: ManagedHost): Promise<boolean> {
-    const { [STATUS]: text, ...annotations } = host.metadata.annotations ?? {}
-    if (text === undefined) return false
-    const status = host.status.lastUpdated === undefined ? parsed(text) : undefined
-    if (status) {
-      Object.assign(host.status, status)
-      await this.#save(host)
-    } else await this.#parts.kube.update<'BareMetalHost'>({ ...host, metadata: { ...host.metadata, annotations } })
-    return true
-  }
-
   /** buildAndValidateBMCCredentials; a host that is deleted does without. */
-  #account(host: ManagedHost, secrets: ReadonlyMap<string, Secret>): { secret: Secret | undefined } | AccountError {
+  async #account(
+    host: ManagedHost,
+    secrets: Map<string, Secret>,
+  ): Promise<{ secret: Secret | undefined } | AccountError> {
     const { spec, metadata, status } = host
     const { state } = status.provisioning
     if (state === '' || state === 'unmanaged') return { secret: undefined }
+    const isHeld = state !== 'deleting'
+    const claim = async (name = '', owner: { owner?: ManagedHost } = {}): Promise<void> => {
+      const found = secrets.get(name)
+      if (found) secrets.set(name, await claimSecret(this.#parts.kube, found, { ...owner, isHeld }))
+    }
+    await claim(spec.bmc?.credentialsName, { owner: host })
     const account = accountOf(host, secrets)
-    return 'error' in account && metadata.deletionTimestamp !== undefined && spec.bmc ? { secret: undefined } : account
+    if ('error' in account) return metadata.deletionTimestamp === undefined ? account : { secret: undefined }
+    await claim(spec['preprovisioningNetworkDataName'] as string | undefined)
+    return account
   }
 
   async #credentialsError(host: ManagedHost, { error, isMissing }: AccountError): Promise<Next> {
@@ -224,27 +236,30 @@ interface AccountError {
   isMissing: boolean
 }
 
+/** A spec as Go writes it: with structures and lists that are not there. */
+const asWritten = (spec: BareMetalHost['spec']): BareMetalHost['spec'] => ({
+  ...{ bmc: { address: '', credentialsName: '' }, ...spec },
+  ...(spec['raid'] ? { raid: { hardwareRAIDVolumes: null, softwareRAIDVolumes: null, ...spec['raid'] } } : {}),
+})
+
+const INCOMPLETE = "Validation error with BMC credentials: Missing BMC connection details 'KEY' in credentials"
+
 function accountOf({ spec, metadata }: BareMetalHost, secrets: ReadonlyMap<string, Secret>) {
   const wrong = (error: string): AccountError => ({ error, isMissing: false })
   const { credentialsName = '', address = '' } = spec.bmc ?? {}
-  if (credentialsName === '') return wrong('The BMC secret reference is empty')
+  if (credentialsName === '') return wrong('No BMC CredentialsName defined The BMC secret reference is empty')
   const secret = secrets.get(credentialsName)
   if (!secret)
-    return { error: `The BMC secret ${metadata.namespace}/${credentialsName} does not exist`, isMissing: true }
-  if (address === '') return wrong("Missing BMC connection detail 'Address'")
+    return {
+      error: `BMC CredentialsName secret doesn't exist The BMC secret ${metadata.namespace}/${credentialsName} does not exist`,
+      isMissing: true,
+    }
+  if (address === '') return wrong("No BMC Address defined Missing BMC connection detail 'Address'")
   const value = (key: string): string =>
     Buffer.from(secret.data?.[key] ?? '', 'base64')
       .toString()
       .trim()
-  if (value('username') === '') return wrong("Missing BMC connection detail 'username' in credentials")
-  if (value('password') === '') return wrong("Missing BMC connection detail 'password' in credentials")
+  if (value('username') === '') return wrong(INCOMPLETE.replace('KEY', 'username'))
+  if (value('password') === '') return wrong(INCOMPLETE.replace('KEY', 'password'))
   return { secret }
-}
-
-function parsed(text: string): Partial<ManagedHost['status']> | undefined {
-  try {
-    return JSON.parse(text) as Partial<ManagedHost['status']>
-  } catch {
-    return undefined
-  }
 }

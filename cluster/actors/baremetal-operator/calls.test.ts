@@ -2,71 +2,40 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { createStagedLab } from '../../../lab/index.js'
 import { seededRandom, silent } from '../../../runtime/index.js'
-import { operatorCalls, type OperatorCall } from '../../../test/kit/operator-calls.js'
-import type { BareMetalHost } from '../../kube/kinds/metal3.js'
+import { OPERATOR_SCENES } from '../../../test/kit/operator/operator-scenes.js'
+import { OperatorStage, sceneImages, type OperatorRecord } from '../../../test/kit/operator/operator-stage.js'
 import { openKube } from '../../kube/open-kube.js'
 import { Behaviours } from '../behaviours.js'
 import { runBareMetalOperator } from './baremetal-operator.js'
 
 /**
- * Calls of baremetal-operator 02aa505: its controller of hosts and its Ironic provisioner, run over an API of
- * controller-runtime's fake client against `ironstage up`, recorded and put through operatorCalls.
+ * Records of baremetal-operator 02aa505: its controllers and its Ironic provisioner, which worked over the API that
+ * `ironstage up --kube-api` serves, on the same labs and through the same scenes as the actor here.
  */
-const RECORDED = new URL('../../../test/fixtures/baremetal-operator-calls.json', import.meta.url)
+const RECORDS = new URL('../../../test/fixtures/baremetal-operator/', import.meta.url)
 
-const at = { name: 'one', namespace: 'metal3' }
+const RENEW = 'npx jiti test/kit/operator/record-scenes.ts PROGRAM'
+const images = await sceneImages()
 
-const HOSTS: Readonly<Record<string, Partial<BareMetalHost['spec']>>> = {
-  custom: { customDeploy: { method: 'install_coreos' } },
-  'live-iso': { image: { url: 'http://images.invalid/live.iso', format: 'live-iso' } },
-}
-
-test.each(Object.keys(HOSTS))(
-  'a %s host leads to the calls of the real operator, from its creation to its end',
-  async (kind) => {
-    const recorded = JSON.parse(await readFile(RECORDED, 'utf8')) as Record<string, OperatorCall[]>
-    await using lab = await createStagedLab({ ironic: { profile: 'metal3' } })
+test.each(Object.keys(OPERATOR_SCENES))(
+  '%s: the calls, states and objects are those of the real operator',
+  async (name) => {
+    const { lab: options, play } = OPERATOR_SCENES[name]!
+    await using lab = await createStagedLab({ ironic: { profile: 'metal3' }, ...options })
     const { clock } = lab
     const random = seededRandom(1)
     const { client: kube } = openKube({ clock, random })
-    const made: OperatorCall[] = []
+    await using stage = await OperatorStage.open({ lab, kube, images })
     const parts = { kube, clock, random, logger: silent, behaviours: new Behaviours([]), announce: () => {} }
-    const onCall = ({ method, path, body }: OperatorCall): void => void made.push({ method, path, body })
-    await using _operator = runBareMetalOperator({ ...parts, ironic: lab, calls: { onCall } })
-    const secret = { apiVersion: 'v1', kind: 'Secret' } as const
-    const { namespace } = at
-    const account = { username: 'admin', password: 'secret' }
-    await kube.create<'Secret'>({ ...secret, metadata: { name: 'bmc', namespace }, stringData: account })
-    const stringData = { value: '{"ignition":{"version":"3.4.0"}}' }
-    await kube.create<'Secret'>({ ...secret, metadata: { name: 'ignition', namespace }, stringData })
-    const address = 'redfish-virtualmedia://10.4.0.1:8000/redfish/v1/Systems/1'
-    await kube.create<'BareMetalHost'>({
-      ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', metadata: at },
-      spec: {
-        ...{ online: true, bootMACAddress: '52:54:00:b0:00:01', userData: { name: 'ignition' } },
-        bmc: { address, credentialsName: 'bmc', disableCertificateVerification: true },
-        ...HOSTS[kind],
-      },
+    const onCall = stage.called
+    await using _operator = runBareMetalOperator({
+      ...{ ...parts, ironic: lab },
+      calls: { onCall: ({ method, path, body }) => onCall({ method, path, body }) },
     })
-    const steady = (state: string) =>
-      lab.wait(
-        (async () => {
-          for (;;) {
-            const { status } = await kube.get('BareMetalHost', at)
-            if (status?.provisioning.state === state && status.poweredOn) return
-            await clock.sleep(1_000)
-          }
-        })(),
-      )
-    await steady('provisioned')
-    await kube.patch('BareMetalHost', at, { spec: { image: null, customDeploy: null } })
-    await steady('available')
-    await kube.delete('BareMetalHost', at)
-    await lab.wait(
-      (async () => {
-        while (await kube.find('BareMetalHost', at)) await clock.sleep(1_000)
-      })(),
-    )
-    expect(operatorCalls(made)).toEqual(recorded[kind])
+    await play(stage)
+    const file = new URL(`${name.replaceAll(' ', '-')}.json`, RECORDS)
+    const recorded = JSON.parse(await readFile(file, 'utf8')) as OperatorRecord
+    const made = JSON.parse(JSON.stringify(await stage.record())) as OperatorRecord
+    expect(made, `where the real operator has changed, ${RENEW} "${name}" renews the record`).toEqual(recorded)
   },
 )

@@ -35,6 +35,8 @@ export function needsDeployImage({ status, spec }: ManagedHost): boolean {
     case 'provisioned':
     case 'externally provisioned':
       return status.operationalStatus === 'servicing'
+    case 'inspecting':
+      return spec['inspectionMode'] !== 'fast'
     case 'deprovisioning':
       return spec['automatedCleaningMode'] !== 'disabled'
     default:
@@ -128,7 +130,7 @@ export async function releaseDeployImage(kube: KubeClient, { metadata }: Managed
   await kube.update<'PreprovisioningImage'>({ ...image, metadata: { ...image.metadata, finalizers } })
 }
 
-export const ownedBy = ({ metadata }: ManagedHost, controller: boolean) => ({
+export const ownedBy = ({ metadata }: Pick<ManagedHost, 'metadata'>, controller: boolean) => ({
   ...{ apiVersion: apiVersionOf('BareMetalHost'), kind: 'BareMetalHost', name: metadata.name, uid: metadata.uid },
   ...(controller ? { controller } : {}),
 })

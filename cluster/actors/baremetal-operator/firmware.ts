@@ -1,75 +1,150 @@
-import { kubeTime, withCondition } from '../../kube/conditions.js'
+import { kubeTime } from '../../kube/conditions.js'
 import { isSame } from '../../kube/json.js'
+import { apiVersionOf } from '../../kube/kinds.js'
+import type { FirmwareComponent, HostFirmwareComponents, HostFirmwareSettings } from '../../kube/kinds/metal3.js'
+import type { Condition } from '../../kube/object.js'
+import { ownedBy } from './deploy-image.js'
 import type { HostPass } from './host-pass.js'
 
-interface Setting {
-  name: string
-  value: string | null
+/** A component as Ironic has it. */
+export interface FirmwareItem {
+  component: string
+  initial_version: string
+  current_version?: string | null
+  last_version_flashed?: string | null
+  updated_at?: string | null
 }
 
+type Setting = { name: string; value: string }
+type Update = { component: string; url: string }
+
+/** The controller of the settings has not looked at what they ask for now. */
+export class NotReadYet extends Error {
+  override name = 'NotReadYet'
+}
+
+/** Firmware that the spec asks for. */
 export interface FirmwareChange {
-  /** BIOS settings that differ from the spec's; undefined for none. */
-  settings?: { name: string; value: string }[]
+  /** Whether something is to be changed. */
+  isDue: boolean
+  /** Whether the spec names anything, changed or not. */
+  isAsked: boolean
+  /** BIOS settings that differ; undefined for none. */
+  settings?: Setting[]
   /** Firmware that is to be installed; undefined for none. */
-  updates?: { component: string; url: string }[]
+  updates?: Update[]
   /** Notes that the updates are asked for. */
   applied: () => Promise<void>
   /** Notes that they failed, so that all are asked for again. */
   forget: () => Promise<void>
 }
 
+/** Which firmware is looked at. */
+export interface FirmwareScope {
+  settings?: boolean
+  updates?: boolean
+}
+
+const ALL: FirmwareScope = { settings: true, updates: true }
+
 /**
- * Differences between the host and its HostFirmwareSettings and HostFirmwareComponents (getHostFirmwareSettings,
- * getHostFirmwareComponents). The operator has controllers of their own that read the settings every five minutes; here
- * they are read when they are needed.
+ * Finds what is to be changed of a host's firmware, by the conditions of its HostFirmwareSettings and HostFirmwareComponents
+ * (getHostFirmwareSettings, getHostFirmwareComponents).
+ *
+ * @throws NotReadYet for conditions of another spec than the present one
  */
-export async function firmwareChange(pass: HostPass): Promise<FirmwareChange> {
-  const settings = await changedSettings(pass)
+export async function firmwareChange(pass: HostPass, scope = ALL): Promise<FirmwareChange> {
   const { parts, managed } = pass
   const { name, namespace = '' } = managed.metadata
-  const components = await parts.kube.find('HostFirmwareComponents', { name, namespace })
-  const wanted = components?.spec.updates ?? []
+  const found = scope.settings ? await parts.kube.find('HostFirmwareSettings', { name, namespace }) : undefined
+  const components = scope.updates ? await parts.kube.find('HostFirmwareComponents', { name, namespace }) : undefined
+  const settings = found && hasChanges(found) ? changedSettings(found) : undefined
+  const areUpdatesDue = components !== undefined && hasChanges(components)
   const installed = components?.status?.updates ?? []
-  const updates = wanted.filter((each) => !installed.some((known) => isSame(known, each)))
-  const note = async (known: typeof updates): Promise<void> => {
-    if (!components || updates.length === 0) return
-    const status = { ...components.status, updates: known, lastUpdated: kubeTime(parts.clock.now()) }
-    await parts.kube.updateStatus<'HostFirmwareComponents'>({ ...components, status })
-  }
+  const updates = areUpdatesDue
+    ? components.spec.updates.filter((each) => !installed.some((known) => isSame(known, each)))
+    : []
   return {
-    ...(settings.length > 0 ? { settings } : {}),
+    isDue: settings !== undefined || areUpdatesDue,
+    isAsked: Object.keys(found?.spec.settings ?? {}).length > 0 || (components?.spec.updates.length ?? 0) > 0,
+    ...(settings?.length ? { settings } : {}),
     ...(updates.length > 0 ? { updates } : {}),
-    applied: () => note(wanted),
-    forget: () => note([]),
+    applied: async () => {
+      if (areUpdatesDue) await noteUpdates(pass, components)
+    },
+    forget: async () => {
+      if (!areUpdatesDue || !components.status?.updates) return
+      const { updates: _failed, ...status } = components.status
+      await parts.kube.updateStatus<'HostFirmwareComponents'>({ ...components, status })
+    },
   }
 }
 
-async function changedSettings({ parts, managed, status }: HostPass): Promise<{ name: string; value: string }[]> {
-  const { kube, calls, clock } = parts
+/** saveHostFirmwareComponents. */
+async function noteUpdates(pass: HostPass, components: HostFirmwareComponents): Promise<void> {
+  const { updates } = components.spec
+  if (isSame(components.status?.updates, updates)) return
+  const { calls, kube } = pass.parts
+  const path = `/nodes/${pass.status.provisioning.ID}/firmware`
+  const { firmware } = await calls.call<{ firmware: FirmwareItem[] }>('firmware', 'GET', path)
+  const status = { ...components.status, updates, components: componentsOf(firmware) }
+  await kube.updateStatus<'HostFirmwareComponents'>({ ...components, status })
+}
+
+/** hostObjectHasChanges. */
+function hasChanges({ kind, metadata, status }: HostFirmwareSettings | HostFirmwareComponents): boolean {
+  const conditions: readonly Condition[] = status?.conditions ?? []
+  const of = (type: string): Condition | undefined => conditions.find((each) => each.type === type)
+  const changed = of('ChangeDetected')
+  if (!changed) return false
+  const { generation } = metadata
+  if (changed.observedGeneration !== generation)
+    throw new NotReadYet(`${kind} not ready yet: generation ${generation} != ${changed.observedGeneration}`)
+  return changed.status === 'True' && of('Valid')?.status === 'True'
+}
+
+function changedSettings({ spec, status }: HostFirmwareSettings): Setting[] {
+  const actual = status?.settings ?? {}
+  if (Object.keys(actual).length === 0) throw new NotReadYet('host firmware status settings not available')
+  return Object.entries(spec.settings)
+    .filter(([name, value]) => actual[name] !== `${value}`)
+    .map(([name, value]) => ({ name, value: `${value}` }))
+}
+
+/** Components that HostFirmwareComponents have: the firmware of the system, the BMC and the NICs. */
+export const componentsOf = (firmware: readonly FirmwareItem[]): FirmwareComponent[] =>
+  firmware
+    .filter(({ component }) => /^(bios$|bmc$|nic:)/.test(component))
+    .map((item) => ({
+      ...{ component: item.component, initialVersion: item.initial_version },
+      ...(item.current_version ? { currentVersion: item.current_version } : {}),
+      ...(item.last_version_flashed ? { lastVersionFlashed: item.last_version_flashed } : {}),
+      updatedAt: item.updated_at ? kubeTime(Date.parse(item.updated_at)) : null,
+    }))
+
+/** Objects of the host's name that show its firmware, and belong to it. */
+export async function ownFirmwareObjects(pass: HostPass, firmware: readonly FirmwareItem[]): Promise<void> {
+  await own(pass, 'HostFirmwareSettings', { settings: {} })
+  if (componentsOf(firmware).length > 0) await own(pass, 'HostFirmwareComponents', { updates: [] })
+  await own(pass, 'HostUpdatePolicy')
+}
+
+/** @param spec of the object that is made where there is none; undefined makes none */
+async function own(
+  { parts, managed }: HostPass,
+  kind: 'HostFirmwareSettings' | 'HostFirmwareComponents' | 'HostUpdatePolicy',
+  spec?: object,
+): Promise<void> {
   const { name, namespace = '' } = managed.metadata
-  const found = await kube.find('HostFirmwareSettings', { name, namespace })
-  const wanted = Object.entries(found?.spec.settings ?? {})
-  if (!found || wanted.length === 0) return []
-  const path = `/nodes/${status.provisioning.ID}/bios?detail=true`
-  const { bios } = await calls.call<{ bios: Setting[] }>('BIOS settings', 'GET', path)
-  const actual = Object.fromEntries(bios.map((setting) => [setting.name, setting.value ?? '']))
-  const isValid = wanted.every(([key]) => Object.hasOwn(actual, key))
-  const changed = wanted.filter(([key, value]) => actual[key] !== `${value}`)
-  const { generation } = found.metadata
-  const condition = (type: string, isSo: boolean) => ({
-    ...{
-      type,
-      status: isSo ? ('True' as const) : ('False' as const),
-      reason: 'Success',
-      observedGeneration: generation,
-    },
-  })
-  const conditions = withCondition(
-    withCondition(found.status?.conditions, condition('ChangeDetected', changed.length > 0), clock),
-    condition('Valid', isValid),
-    clock,
-  )
-  const shown = { settings: actual, conditions }
-  if (!isSame(shown, found.status)) await kube.updateStatus<'HostFirmwareSettings'>({ ...found, status: shown })
-  return isValid ? changed.map(([key, value]) => ({ name: key, value: `${value}` })) : []
+  const owner = ownedBy(managed, false)
+  const found = await parts.kube.find(kind, { name, namespace })
+  if (found) {
+    const { ownerReferences = [] } = found.metadata
+    if (ownerReferences.some(({ uid }) => uid === owner.uid)) return
+    const metadata = { ...found.metadata, ownerReferences: [...ownerReferences, owner] }
+    await parts.kube.update({ ...found, metadata } as never)
+  } else if (spec) {
+    const metadata = { name, namespace, ownerReferences: [owner] }
+    await parts.kube.create({ apiVersion: apiVersionOf(kind), kind, spec, metadata } as never)
+  }
 }

@@ -55,17 +55,20 @@ export interface HardwareNic extends JsonObject {
 export interface HardwareDetails {
   systemVendor: JsonObject
   firmware: { bios: JsonObject }
-  ramMebibytes: number
-  nics: HardwareNic[]
-  storage: JsonObject[]
-  cpu: { arch: string; model: string; clockMegahertz: number; count: number; flags: string[] }
-  hostname: string
+  ramMebibytes?: number
+  nics?: HardwareNic[]
+  storage?: JsonObject[]
+  cpu: { arch?: string; model?: string; clockMegahertz?: number; count?: number; flags?: string[] }
+  hostname?: string
 }
 
 /** Leaves out what is empty, as Go's omitempty does. */
 const filled = (members: JsonObject): JsonObject =>
   Object.fromEntries(
-    Object.entries(members).filter(([, value]) => ![undefined, null, '', 0, false].includes(value as never)),
+    Object.entries(members).filter(
+      ([, value]) =>
+        ![undefined, null, '', 0, false].includes(value as never) && !(Array.isArray(value) && value.length === 0),
+    ),
   )
 
 /** The hardware of an inspected node (pkg/provisioner/ironic/hardwaredetails/hardwaredetails.go). */
@@ -81,17 +84,18 @@ export function hardwareDetails(found: JsonObject): HardwareDetails {
       ...{ manufacturer: vendor?.manufacturer, productName: vendor?.product_name, serialNumber: vendor?.serial_number },
     }),
     firmware: { bios: filled({ vendor: biosVendor, version, date }) },
-    ramMebibytes: memory?.physical_mb ?? 0,
-    nics: (inventory.interfaces ?? []).flatMap((nic) =>
-      nicsOf(nic, plugins.all_interfaces?.[nic.name]?.pxe_enabled ?? false, plugins.parsed_lldp?.[nic.name]),
-    ),
-    storage: (inventory.disks ?? []).map(storageOf),
-    cpu: {
-      ...{ arch: cpu?.architecture ?? '', model: cpu?.model_name ?? '', count: cpu?.count ?? 0 },
+    cpu: filled({
+      ...{ arch: cpu?.architecture, model: cpu?.model_name, count: cpu?.count },
       clockMegahertz: Math.round(Number.parseFloat(cpu?.frequency ?? '')) || 0,
       flags: [...(cpu?.flags ?? [])].sort(),
-    },
-    hostname: hostname ?? '',
+    }),
+    ...filled({
+      ...{ ramMebibytes: memory?.physical_mb, hostname },
+      nics: (inventory.interfaces ?? []).flatMap((nic) =>
+        nicsOf(nic, plugins.all_interfaces?.[nic.name]?.pxe_enabled ?? false, plugins.parsed_lldp?.[nic.name]),
+      ),
+      storage: (inventory.disks ?? []).map(storageOf),
+    }),
   }
 }
 
@@ -128,11 +132,13 @@ function storageOf(disk: Disk): JsonObject {
 
 /** The inventory's parts that make the ports of a node, of hardware that was inspected by an Ironic before this one. */
 export function inventoryOf(details: HardwareDetails | undefined): JsonObject | undefined {
-  if (!details) return undefined
+  // Details of an annotation may have none.
+  const nics: readonly HardwareNic[] | undefined = details?.nics
+  if (!nics) return undefined
   return {
-    inventory: { interfaces: details.nics.map(({ name, mac }) => ({ name, mac_address: mac })) },
+    inventory: { interfaces: nics.map(({ name, mac }) => ({ name, mac_address: mac })) },
     plugin_data: {
-      all_interfaces: Object.fromEntries(details.nics.map(({ name, pxe = false }) => [name, { pxe_enabled: pxe }])),
+      all_interfaces: Object.fromEntries(nics.map(({ name, pxe = false }) => [name, { pxe_enabled: pxe }])),
     },
   }
 }

@@ -21,6 +21,10 @@ type Provisioning = BareMetalHostStatus['provisioning']
 /** The spec with its types: the API has checked it. */
 const specOf = ({ spec }: ManagedHost): Spec => spec as unknown as Spec
 
+/** Whether a host names a BMC (HasBMCDetails). */
+export const isManaged = ({ spec: { bmc } }: Pick<ManagedHost, 'spec'>): boolean =>
+  Boolean(bmc?.address) || Boolean(bmc?.credentialsName)
+
 /** Instance that the spec asks for; the design document's format `coreos` is a step too. */
 export function wantedInstance({ spec }: ManagedHost): { image?: HostImageSpec; customDeploy?: { method: string } } {
   if (isCoreosImage(spec.image as Spec['image']))
@@ -139,6 +143,12 @@ export function matchProfile(host: ManagedHost): boolean {
 }
 
 function updateHints(host: ManagedHost, provisioning: Provisioning): boolean {
+  // The volume that the system is installed on is known by itself.
+  if (specOf(host).raid?.softwareRAIDVolumes?.some(({ rootVolume }) => rootVolume)) {
+    const hadHints = provisioning.rootDeviceHints !== undefined
+    delete provisioning.rootDeviceHints
+    return hadHints
+  }
   const hints = specOf(host).rootDeviceHints ?? PROFILES[host.status.hardwareProfile ?? 'unknown'] ?? {}
   if (isSame(hints, provisioning.rootDeviceHints)) return false
   provisioning.rootDeviceHints = hints
@@ -159,8 +169,8 @@ export function wantedSettings(host: ManagedHost): { isChanged: boolean; provisi
   const isAsked = asked !== undefined && Object.keys(asked).length > 0
   const hardware = applied?.hardwareRAIDVolumes
   const wanted = isAsked
-    ? asked
-    : applied && { ...(hardware?.length ? { hardwareRAIDVolumes: hardware } : {}), softwareRAIDVolumes: [] }
+    ? { hardwareRAIDVolumes: null, softwareRAIDVolumes: null, ...asked }
+    : applied && { hardwareRAIDVolumes: hardware?.length ? hardware : null, softwareRAIDVolumes: [] }
   if (isSame(wanted, applied)) return { isChanged: isHinted, provisioning }
   return { isChanged: true, provisioning: wanted ? { ...provisioning, raid: wanted } : provisioning }
 }
@@ -175,6 +185,10 @@ export function raidChange(host: ManagedHost, target: Provisioning, actual: obje
   if (!isSoftware && (!hardware || isSame(hardware, before.hardwareRAIDVolumes ?? undefined))) return undefined
   return raidOf({ ...specOf(host), raid: target.raid as NonNullable<Spec['raid']> })
 }
+
+/** RAID volumes of the settings, changed or not: Ironic is told of them whenever hardware is set up. */
+export const raidOfSettings = (host: ManagedHost, { raid }: Provisioning): Host['raid'] =>
+  raid ? raidOf({ ...specOf(host), raid }) : undefined
 
 /** Forgets what a later installation chooses again (clearHostProvisioningSettings). */
 export function clearSettings({ provisioning }: BareMetalHostStatus): void {

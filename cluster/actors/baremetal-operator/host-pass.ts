@@ -70,6 +70,8 @@ export class HostPass {
   readonly problems: ReadonlyMap<string, string>
   /** Undefined when the host is deleted and its account is unknown. */
   readonly credentials: Secret | undefined
+  /** Secrets that the host names, by name. */
+  readonly secrets: ReadonlyMap<string, Secret>
   readonly requests: NodeRequests
   readonly phases: Phases
   /** State that the requests to Ironic go by. */
@@ -79,12 +81,13 @@ export class HostPass {
   constructor(
     parts: PassParts,
     managed: ManagedHost,
-    inputs: { host: Host; problems: ReadonlyMap<string, string>; credentials: Secret | undefined },
+    inputs: Pick<HostPass, 'host' | 'problems' | 'credentials' | 'secrets'>,
   ) {
     Object.assign(this, inputs)
     this.host = inputs.host
     this.problems = inputs.problems
     this.credentials = inputs.credentials
+    this.secrets = inputs.secrets
     this.parts = parts
     this.managed = managed
     this.requests = new NodeRequests(parts.calls)
@@ -99,6 +102,13 @@ export class HostPass {
 
   get status(): ManagedHost['status'] {
     return this.managed.status
+  }
+
+  /** Secrets that stay for as long as the host does. */
+  get held(): readonly Secret[] {
+    const { spec } = this.managed
+    const names = [spec.bmc?.credentialsName, spec['preprovisioningNetworkDataName'] as string | undefined]
+    return names.flatMap((name) => this.secrets.get(name ?? '') ?? [])
   }
 
   hasError(type: HostErrorType): boolean {
@@ -119,6 +129,11 @@ export class HostPass {
     const node = this.#node ?? (await this.findNode())
     if (!node) throw new NeedsRegistration('the host is not registered')
     return node
+  }
+
+  /** The node as far as it is known, for what is only shown. */
+  async knownNode(): Promise<ApiNode | undefined> {
+    return (this.requests.isStale ? undefined : this.#node) ?? this.findNode()
   }
 
   async findNode(): Promise<ApiNode | undefined> {

@@ -5,21 +5,32 @@ import type { BareMetalHost, BareMetalHostStatus, HostErrorType, ProvisioningSta
 /** A host in the hands of its controller, with a status that is written when the pass says so. */
 export type ManagedHost = BareMetalHost & { status: BareMetalHostStatus }
 
+/** With the members that the operator always writes. */
 export const managed = (host: BareMetalHost): ManagedHost => ({
   ...host,
-  status: host.status ?? {
-    ...{ errorMessage: '', errorCount: 0, operationalStatus: '', poweredOn: false },
-    provisioning: { ID: '', state: '' },
+  status: {
+    ...{ operationalStatus: '', goodCredentials: {}, triedCredentials: {}, errorMessage: '', poweredOn: false },
+    ...{ errorCount: 0, provisioningFailCount: 0, ...host.status },
+    provisioning: { ID: '', state: '', image: NO_IMAGE, ...host.status?.provisioning },
+    operationHistory: { ...NEVER, ...host.status?.operationHistory },
   },
 })
+
+/** How the operator writes that there is no image: Go leaves no structure out. */
+export const NO_IMAGE = { url: '' }
+const NOT_BEGUN = { start: null, end: null }
+const NEVER = { register: NOT_BEGUN, inspect: NOT_BEGUN, provision: NOT_BEGUN, deprovision: NOT_BEGUN }
 
 /** `NAMESPACE/NAME`. */
 export const keyOf = ({ metadata: { namespace = '', name } }: BareMetalHost): string => `${namespace}/${name}`
 
 /** Takes the error away; false where there was none. */
-export function clearError(status: BareMetalHostStatus): boolean {
-  const isChanged = status.operationalStatus !== 'OK' || status.errorType !== undefined || status.errorMessage !== ''
-  status.operationalStatus = 'OK'
+export function clearError(
+  status: BareMetalHostStatus,
+  next: BareMetalHostStatus['operationalStatus'] = 'OK',
+): boolean {
+  const isChanged = status.operationalStatus !== next || status.errorType !== undefined || status.errorMessage !== ''
+  status.operationalStatus = next
   delete status.errorType
   status.errorMessage = ''
   return isChanged

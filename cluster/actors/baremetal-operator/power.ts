@@ -1,6 +1,8 @@
 import { rebootRequest, REBOOT } from './annotations.js'
+import { handleDataImage } from './data-image.js'
 import { proceed, type HostPass, type Result } from './host-pass.js'
 import { clearError } from './host-status.js'
+import { service } from './servicing.js'
 
 /** How often the power of a host that has nothing else to do is looked at. */
 const STEADY = 60_000
@@ -16,10 +18,17 @@ export async function managePower(pass: HostPass): Promise<Result> {
     if (pass.hasError('power management error')) clearError(status)
     return proceed(0, true)
   }
-  if (!status.poweredOn && (await pass.removeAnnotation(REBOOT))) return proceed(0)
-
   const { state } = status.provisioning
   const isProvisioned = state === 'provisioned' || state === 'externally provisioned'
+  const isComingOn = isProvisioned && managed.spec.online && !status.poweredOn
+  const waiting = isComingOn ? await handleDataImage(pass) : undefined
+  if (waiting) return waiting
+  if (!status.poweredOn && (await pass.removeAnnotation(REBOOT))) return proceed(0)
+  if (isComingOn || status.operationalStatus === 'servicing' || pass.hasError('servicing error')) {
+    const serviced = await service(pass)
+    if (serviced) return serviced
+  }
+
   const reboot = rebootRequest(managed, { isForced: !isProvisioned })
   const isWanted = managed.spec.online && !reboot
   if (status.poweredOn === isWanted) return proceed(STEADY)

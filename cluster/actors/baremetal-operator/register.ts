@@ -1,10 +1,10 @@
 import { MacConflict, readFirmware, registerHost } from '../../../metal3/index.js'
-import { apiVersionOf } from '../../kube/kinds.js'
 import type { Secret } from '../../kube/kinds/core.js'
 import type { CredentialsStatus } from '../../kube/kinds/metal3.js'
 import { INSPECT, isInspectionDisabled } from './annotations.js'
 import { FOLLOWS_THE_IMAGE, REBOOTS_WAITING, REGISTERS_AGAIN, WAITS_FOR_THE_IMAGE } from './behaviours.js'
-import { deployImage, needsDeployImage, ownedBy, waitsForDeployImage } from './deploy-image.js'
+import { deployImage, needsDeployImage, waitsForDeployImage } from './deploy-image.js'
+import { ownFirmwareObjects } from './firmware.js'
 import { clearSettings, currentInstance, matchProfile } from './host-inputs.js'
 import { COMPLETE, NeedsRegistration, proceed, type HostPass, type Result } from './host-pass.js'
 import { beginOperation, clearError, endOperation } from './host-status.js'
@@ -54,6 +54,10 @@ async function register(pass: HostPass, credentials: Secret): Promise<Result | u
     ...(current.image?.url ? { image: { url: current.image.url, format: current.image.format ?? '' } } : {}),
     ...(current.customDeploy ? { customDeploy: current.customDeploy } : {}),
   }
+  if (host.isInspectedByBmc && host.bmc.driver === 'ipmi')
+    return pass.fail('registration error', `BMC driver ${scheme} does not support fast (out-of-band) inspection`)
+  if (host.bootMode === 'UEFISecureBoot' && host.bmc.driver === 'ipmi')
+    return pass.fail('registration error', `BMC driver ${scheme} does not support secure boot`)
   Object.assign(working, { hasInstance: true, isRetry: pass.hasError('registration error'), hasNewAccount })
   if (!parts.behaviours.has(REGISTERS_AGAIN) && provisioning.ID !== '' && !(await pass.findNode()))
     throw new NeedsRegistration(`node ${provisioning.ID} is gone`)
@@ -85,8 +89,7 @@ async function register(pass: HostPass, credentials: Secret): Promise<Result | u
     return pass.fail('registration error', (error as Error).message)
   }
   if (managed.metadata.deletionTimestamp === undefined) {
-    await readFirmware(parts.calls, found)
-    await createSettings(pass)
+    await ownFirmwareObjects(pass, await readFirmware(parts.calls, found))
   }
   const isVerified = !isSameAccount(status.goodCredentials, credentials)
   if (isVerified) {
@@ -142,14 +145,4 @@ async function imageOf({ parts, managed, host, status }: HostPass) {
   } = (node?.driver_info ?? {}) as Record<string, string>
   if (deployIso) return { deployIso }
   return deployKernel && deployRamdisk ? { deployKernel, deployRamdisk } : image
-}
-
-/** The settings of a host that has none of its own: they show what its firmware has. */
-async function createSettings({ parts, managed }: HostPass): Promise<void> {
-  const { name, namespace = '' } = managed.metadata
-  if (await parts.kube.find('HostFirmwareSettings', { name, namespace })) return
-  await parts.kube.create<'HostFirmwareSettings'>({
-    ...{ apiVersion: apiVersionOf('HostFirmwareSettings'), kind: 'HostFirmwareSettings', spec: { settings: {} } },
-    metadata: { name, namespace, ownerReferences: [ownedBy(managed, false)] },
-  })
 }

@@ -2,7 +2,7 @@ import type { ProvisioningState } from '../../kube/kinds/metal3.js'
 import * as actions from './actions.js'
 import { detachment, isInspectionAsked, isInspectionDisabled } from './annotations.js'
 import { LIMITS } from './behaviours.js'
-import { clearSettings, isCancelled, needsProvisioning, wantedInstance } from './host-inputs.js'
+import { clearSettings, isCancelled, isManaged, needsProvisioning, wantedInstance } from './host-inputs.js'
 import { COMPLETE, NeedsRegistration, proceed, type HostPass, type Result } from './host-pass.js'
 import { beginOperation, clearError, endOperation } from './host-status.js'
 import { managePower } from './power.js'
@@ -90,7 +90,8 @@ export class HostStates {
     }
     const detached = detachment(managed)
     if (this.#next !== 'deleting' && (status.operationalStatus === 'detached' || detached))
-      return detached?.delaysDelete ? false : to('deleting')
+      // Without the annotation the host is about to have a node again.
+      return (detached?.delaysDelete ?? true) ? false : to('deleting')
     switch (this.#next) {
       case '':
       case 'unmanaged':
@@ -132,11 +133,11 @@ export class HostStates {
     const isExternal = managed.spec['externallyProvisioned'] === true
     switch (status.provisioning.state) {
       case '':
-        if (managed.spec.bmc) return this.#to('registering')
+        if (isManaged(managed)) return this.#to('registering')
         status.operationalStatus = 'discovered'
         return this.#to('unmanaged')
       case 'unmanaged':
-        return managed.spec.bmc ? this.#to('registering') : proceed(actions.SLOW)
+        return isManaged(managed) ? this.#to('registering') : proceed(actions.SLOW)
       case 'registering':
         return this.#to(
           isExternal ? 'externally provisioned' : isInspectionDisabled(managed) ? 'preparing' : 'inspecting',

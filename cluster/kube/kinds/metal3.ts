@@ -74,12 +74,60 @@ export interface BareMetalHostStatus {
 
 export interface HostFirmwareSettings extends KubeObject<'HostFirmwareSettings'> {
   spec: { settings: Record<string, string | number> }
-  status?: { settings: Record<string, string>; conditions?: Condition[] }
+  status?: {
+    settings: Record<string, string>
+    /** The FirmwareSchema of the settings. */
+    schema?: { name: string; namespace: string }
+    /** `Valid`, `ChangeDetected`. */
+    conditions?: Condition[]
+    lastUpdated?: string
+  }
+}
+
+export interface FirmwareComponent {
+  component: string
+  initialVersion: string
+  currentVersion?: string
+  lastVersionFlashed?: string
+  updatedAt: string | null
 }
 
 export interface HostFirmwareComponents extends KubeObject<'HostFirmwareComponents'> {
   spec: { updates: { component: string; url: string }[] }
-  status?: { updates?: { component: string; url: string }[]; lastUpdated?: string; conditions?: Condition[] }
+  status?: {
+    updates?: { component: string; url: string }[]
+    components?: FirmwareComponent[]
+    lastUpdated?: string
+    /** `Valid`, `ChangeDetected`. */
+    conditions?: Condition[]
+  }
+}
+
+/** Hardware of an inspected host, for as long as the host is there. */
+export interface HardwareData extends KubeObject<'HardwareData'> {
+  spec: { hardware?: object }
+}
+
+/** Values that a BIOS takes; hosts with the same BIOS share one. */
+export interface FirmwareSchema extends KubeObject<'FirmwareSchema'> {
+  spec: { hardwareVendor?: string; hardwareModel?: string; schema: Record<string, object> }
+}
+
+type UpdatePolicy = 'onPreparing' | 'onReboot'
+
+/** Whether a host that is provisioned is serviced when it is turned on again. */
+export interface HostUpdatePolicy extends KubeObject<'HostUpdatePolicy'> {
+  spec: { firmwareSettings?: UpdatePolicy; firmwareUpdates?: UpdatePolicy }
+}
+
+/** An image in the virtual drive of a host, beside the system that it runs. */
+export interface DataImage extends KubeObject<'DataImage'> {
+  spec: { url: string }
+  status?: {
+    lastReconciled?: string
+    attachedImage?: { url: string }
+    error?: { count: number; message: string }
+  }
 }
 
 /** The deploy image of a host, which the image customization controller makes. */

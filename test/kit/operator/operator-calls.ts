@@ -10,7 +10,8 @@ const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 /**
  * The calls of an operator in a form that can be compared: ids are `ID`, the operations of a patch and the members of a
  * body are sorted. Looks are folded: between two calls that change something each GET counts once, in any order, since an
- * operator looks as often as its waits are long. Discovery is left out, which is cached for five seconds.
+ * operator looks as often as its waits are long. Discovery is left out, which is cached for five seconds. A round of calls that is
+ * repeated directly counts once: hardware is set up again until the settings have been read, which has its own pace.
  */
 export function operatorCalls(made: readonly OperatorCall[]): OperatorCall[] {
   const calls: OperatorCall[] = []
@@ -32,7 +33,30 @@ export function operatorCalls(made: readonly OperatorCall[]): OperatorCall[] {
     }
   }
   flush()
-  return calls
+  return unrepeated(calls)
+}
+
+/** The most calls of a round that is repeated. */
+const LONGEST_ROUND = 12
+
+/** Rounds that are repeated directly, once each. */
+function unrepeated(calls: readonly OperatorCall[]): OperatorCall[] {
+  const texts = calls.map((call) => JSON.stringify(call))
+  const once: number[] = []
+  for (const [index] of calls.entries()) {
+    once.push(index)
+    for (let length = 1; length <= LONGEST_ROUND && 2 * length <= once.length; length++) {
+      const round = (from: number): string =>
+        once
+          .slice(from, from + length)
+          .map((each) => texts[each])
+          .join()
+      if (round(once.length - length) !== round(once.length - 2 * length)) continue
+      once.splice(once.length - length)
+      break
+    }
+  }
+  return once.map((index) => calls[index]!)
 }
 
 function sorted(value: unknown): unknown {

@@ -1,0 +1,37 @@
+import type { Secret } from '../../kube/kinds/core.js'
+import type { KubeClient } from '../../kube/kube-client.js'
+import { isSame } from '../../kube/json.js'
+import { ownedBy } from './deploy-image.js'
+import type { ManagedHost } from './host-status.js'
+
+/** Marks on the Secrets of hosts (pkg/secretutils of baremetal-operator): the operator watches those alone. */
+const LABEL = { 'environment.metal3.io': 'baremetal' }
+const FINALIZER = 'baremetalhost.metal3.io/secret'
+
+export interface Claim {
+  /** The host that the Secret goes with. */
+  owner?: ManagedHost
+  /** Whether the Secret stays until the host is gone. */
+  isHeld?: boolean
+}
+
+/** Marks a Secret as one that a host uses. */
+export async function claimSecret(kube: KubeClient, secret: Secret, { owner, isHeld = false }: Claim): Promise<Secret> {
+  const { metadata } = secret
+  const { finalizers = [], ownerReferences = [] } = metadata
+  const isOwned = !owner || ownerReferences.some(({ uid, controller }) => uid === owner.metadata.uid && !controller)
+  const claimed = {
+    ...metadata,
+    labels: { ...LABEL, ...metadata.labels },
+    ...(isOwned ? {} : { ownerReferences: [...ownerReferences, ownedBy(owner, false)] }),
+    ...(isHeld && !finalizers.includes(FINALIZER) ? { finalizers: [...finalizers, FINALIZER] } : {}),
+  }
+  return isSame(claimed, metadata) ? secret : kube.update<'Secret'>({ ...secret, metadata: claimed })
+}
+
+/** Lets a Secret go. */
+export async function releaseSecret(kube: KubeClient, secret: Secret | undefined): Promise<void> {
+  if (!secret?.metadata.finalizers?.includes(FINALIZER)) return
+  const finalizers = secret.metadata.finalizers.filter((each) => each !== FINALIZER)
+  await kube.update<'Secret'>({ ...secret, metadata: { ...secret.metadata, finalizers } })
+}
