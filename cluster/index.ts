@@ -43,6 +43,7 @@ export type { ContainerImage, ContainerPuller, Manifest, ManifestObject, Release
 export { openSite, type Site, type SiteOptions } from './site/site.js'
 export type { WebServer } from './site/web-server.js'
 export { rehearse, type RehearseOptions } from './rehearsal/rehearse.js'
+export { readOwnRelease, withOwnReleases } from './rehearsal/own-releases.js'
 export { readScenario } from './rehearsal/read-scenario.js'
 export type { Scenario } from './rehearsal/scenario.js'
 export { STORIES } from './rehearsal/stories/index.js'

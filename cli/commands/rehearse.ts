@@ -2,19 +2,25 @@ import { readFile } from 'node:fs/promises'
 import {
   ALL_BEHAVIOURS,
   Behaviours,
+  readOwnRelease,
   readScenario,
   rehearse,
   STORIES,
   storyText,
+  withOwnReleases,
   type Scenario,
   type StoryLine,
 } from '../../cluster/index.js'
+import type { Images } from '../../registry/index.js'
 import { isDiskFull, type Logger, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
+import { imagesFor } from '../streams/fetching.js'
 import { logTo } from '../output/log.js'
 import { nearest } from '../output/nearest.js'
 import type { Options } from '../options/options.js'
 import type { REHEARSE_OPTIONS } from '../options/option-lists.js'
+
+type RehearsalOptions = Options<(typeof REHEARSE_OPTIONS)[number]>
 
 /** The scenario of a run that names none. */
 const FIRST = 'deploy-image'
@@ -24,10 +30,11 @@ const FIRST = 'deploy-image'
  * expectation fails.
  */
 export async function rehearseUpgrade(
-  { all = false, list = false, without = [], seed = 1, json = false }: Options<(typeof REHEARSE_OPTIONS)[number]>,
+  options: RehearsalOptions,
   environment: Environment,
   names: readonly string[],
 ): Promise<number> {
+  const { all = false, list = false, without = [], seed = 1, json = false } = options
   const { stdout, stopped } = environment
   if (list) {
     stdout.write(json ? listLines() : listText(stdout.columns))
@@ -40,7 +47,9 @@ export async function rehearseUpgrade(
     })
   // Refuses an unknown behaviour before anything is played.
   new Behaviours(ALL_BEHAVIOURS, without)
-  const wanted = all ? STORIES : await Promise.all((names.length > 0 ? names : [FIRST]).map(scenarioNamed))
+  const wanted = all
+    ? STORIES
+    : await Promise.all((names.length > 0 ? names : [FIRST]).map((name) => scenarioNamed(name, options, environment)))
   const show = (line: StoryLine): unknown =>
     stdout.write(json ? `${JSON.stringify(line)}\n` : storyText(line, stdout.columns))
   let holds = true
@@ -66,11 +75,12 @@ const onlyErrors =
   }
 
 /** A built-in scenario, or one from a file. */
-async function scenarioNamed(name: string): Promise<Scenario> {
+async function scenarioNamed(name: string, options: RehearsalOptions, environment: Environment): Promise<Scenario> {
   const known = STORIES.find((story) => story.name === name)
   if (known) return known
   try {
-    return readScenario(name, await readFile(name, 'utf8'))
+    const file = readScenario(name, await readFile(name, 'utf8'))
+    return await withOwnReleases(file, async (release) => readOwnRelease(await imagesOf(options, environment), release))
   } catch (cause) {
     if (cause instanceof UserError || isDiskFull(cause)) throw cause
     const near = nearest(
@@ -82,6 +92,16 @@ async function scenarioNamed(name: string): Promise<Scenario> {
       remedy: `${near === undefined ? '' : `did you mean ${near}? `}ironstage rehearse upgrade --list shows the scenarios`,
     })
   }
+}
+
+function imagesOf(options: RehearsalOptions, environment: Environment): Promise<Images> {
+  const { authfile, mirrors, 'image-ca': imageCa } = options
+  const flags = {
+    ...(authfile === undefined ? {} : { authfile }),
+    ...(mirrors === undefined ? {} : { mirrors }),
+    ...(imageCa === undefined ? {} : { imageCa }),
+  }
+  return imagesFor(flags, environment)
 }
 
 const listLines = (): string =>

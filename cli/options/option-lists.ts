@@ -132,7 +132,10 @@ export const IGNITION_MERGE_OPTIONS = ['spec', 'follow'] as const
 export const IGNITION_TRANSLATE_OPTIONS = ['spec'] as const
 export const IGNITION_SHOW_OPTIONS = ['cat', 'json'] as const
 
-export const REHEARSE_OPTIONS = ['all', 'list', 'without', 'seed', 'json'] as const
+export const REHEARSE_OPTIONS = [
+  ...(['all', 'list', 'without', 'seed', 'json', 'image-ca'] as const),
+  ...REGISTRY_OPTIONS,
+] as const
 
 export const RECORD_OPTIONS = [
   ...([

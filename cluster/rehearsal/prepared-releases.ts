@@ -3,7 +3,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { bytesSource, decodedFile } from '../../bytes/index.js'
-import { COREOS_SYSTEMS, openLiveIso, smallLiveImage, smallStream, type CoreosName } from '../../coreos/index.js'
+import {
+  COREOS_SYSTEMS,
+  openLiveIso,
+  smallLiveImage,
+  smallStream,
+  type CoreosName,
+  type Stream,
+} from '../../coreos/index.js'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { liveVersion, metalImage, qcow2Image } from '../../machine/index.js'
 import { held, UserError, type Clock } from '../../runtime/index.js'
@@ -36,7 +43,7 @@ export async function prepareRelease(
   { site, folder, isMirrored }: { site: Site; folder: string; isMirrored: boolean },
 ): Promise<PreparedRelease> {
   const { clock } = site
-  const { version, base, family = 'rhcos', installs: method = 'coreos' } = wanted
+  const { version, base, family = 'rhcos', installs: method = 'coreos', own } = wanted
   const system: CoreosName = family
   const iso = wanted.iso === undefined ? undefined : await ownFile(wanted.iso, clock)
   const coreos = wanted.coreos ?? (await versionOfIso(wanted.iso!, iso!, clock))
@@ -53,7 +60,7 @@ export async function prepareRelease(
     inDiskImages: base === undefined,
   })
   const streamVersion = wanted.installerStream ?? installs
-  const stream = smallStream({
+  const small = smallStream({
     ...{ stream: `${system}-${version}`, version: streamVersion, baseUrl: new URL('.', bootImage).href },
     ...{ modified: new Date(clock.now()).toISOString(), generator: 'ironstage' },
     architectures: {
@@ -64,7 +71,8 @@ export async function prepareRelease(
       },
     },
   })
-  const agentImage = `quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:${sha256(`ironic-agent ${wanted.agent ?? version}`)}`
+  const stream = own ? withFilesOf(own.stream, small) : small
+  const agentImage = own?.agentImage ?? `${NODE_REPOSITORY}@sha256:${sha256(`ironic-agent ${wanted.agent ?? version}`)}`
   const made = await makeRelease(
     site.registry,
     {
@@ -74,8 +82,9 @@ export async function prepareRelease(
         nodeImage,
         agentImage,
         bootImages: JSON.stringify(stream),
-        bootimage: buildOf(system, installs),
+        bootimage: own?.bootimage ?? buildOf(system, installs),
       },
+      ...(own ? { manifests: own.manifests } : {}),
       operators: ['machine-api', 'baremetal', 'machine-config'],
       ...(wanted.deployImage === undefined ? {} : { deployImage: wanted.deployImage }),
     },
@@ -92,6 +101,13 @@ export async function prepareRelease(
     const disk = await diskImage({ system, version: installs, platform, folder, clock })
     return method === 'qcow2' ? { name: 'qcow2', bytes: qcow2Image(disk) } : { name: 'raw.gz', bytes: packed(disk) }
   }
+}
+
+/** A stream of the user's own, with made files in place of those for metal: no published ones are downloaded. */
+const withFilesOf = (own: Stream, made: Stream): Stream => {
+  const [known, small] = [own, made].map(({ architectures }) => architectures[ARCHITECTURE]!)
+  const artifacts = { ...known!.artifacts, metal: small!.artifacts['metal']! }
+  return { ...own, architectures: { ...own.architectures, [ARCHITECTURE]: { ...known!, artifacts } } }
 }
 
 /** @throws UserError `scenario-file` (usage) */

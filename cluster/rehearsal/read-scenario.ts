@@ -2,14 +2,14 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { LineCounter, parseDocument, type Document, type Node } from 'yaml'
 import { checkNesting, readNested, UserError } from '../../runtime/index.js'
 import { EXPECTATION_SCHEMAS, SCENARIO_SCHEMA, STEP_SCHEMAS } from './scenario-schema.js'
-import type { Scenario } from './scenario.js'
+import type { Scenario, ScenarioFile } from './scenario.js'
 
 /**
  * Reads a scenario from YAML or JSON.
  *
  * @throws UserError `scenario-file` (usage) with file, line and column of the first thing that is wrong
  */
-export function readScenario(file: string, text: string): Scenario {
+export function readScenario(file: string, text: string): ScenarioFile {
   const lines = new LineCounter()
   const refusal = (message: string, place?: { line: number; col: number }) =>
     new UserError('scenario-file', `${file}${place ? `:${place.line}:${place.col}` : ''}: ${message}`, {
@@ -23,7 +23,7 @@ export function readScenario(file: string, text: string): Scenario {
   checkNesting(value, file)
   const found = firstProblem(value)
   if (found) throw refusal(found.message, placeOf(document, found.path, lines))
-  return value as Scenario
+  return value as ScenarioFile
 }
 
 interface Problem {
@@ -39,10 +39,13 @@ function firstProblem(value: unknown): Problem | undefined {
   }
   const found = against(SCENARIO_SCHEMA, value, [])
   if (found) return found
-  const { releases, cluster, steps } = value as Scenario
-  for (const [name, { coreos, iso }] of Object.entries(releases))
+  const { releases, cluster, steps } = value as ScenarioFile
+  for (const [name, { version, release, coreos, iso }] of Object.entries(releases)) {
+    if (release !== undefined) continue
+    if (version === undefined) return { path: ['releases', name], message: `releases.${name} lacks version` }
     if (coreos === undefined && iso === undefined)
       return { path: ['releases', name], message: `releases.${name} names neither coreos, a version, nor an iso` }
+  }
   const isRelease = (name: string): boolean => Object.hasOwn(releases, name)
   if (!isRelease(cluster.release)) return missingRelease(cluster.release, ['cluster', 'release'], releases)
   for (const [index, step] of steps.entries()) {
@@ -101,7 +104,7 @@ function releasesIn(step: Scenario['steps'][number]): [(string | number)[], stri
   return []
 }
 
-const missingRelease = (name: string, path: (string | number)[], releases: Scenario['releases']): Problem => ({
+const missingRelease = (name: string, path: (string | number)[], releases: ScenarioFile['releases']): Problem => ({
   path,
   message: `there is no release ${name} among: ${Object.keys(releases).join(', ')}`,
 })

@@ -48,6 +48,12 @@ export async function rehearse(scenario: Scenario, options: RehearseOptions): Pr
     const opened = (cluster.opened = await RehearsedCluster.open(scenario, { ...options, onNotice }))
     const { releases, cluster: wanted } = scenario
     onNotice({ actor: 'administrator', does: `installs ${releases[wanted.release]!.version}` })
+    for (const release of Object.values(releases)) {
+      const left = Object.entries(release.own?.leftOut ?? {}).map(([kind, count]) => `${count} ${kind}`)
+      if (left.length === 0) continue
+      const because = `nothing acts on them here: ${left.sort().join(', ')}`
+      onNotice({ actor: SELF, does: `leaves out manifests of ${release.version}`, because })
+    }
     await installCluster(opened)
     for (const step of scenario.steps) {
       signal.throwIfAborted()

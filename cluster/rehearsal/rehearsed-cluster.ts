@@ -18,6 +18,7 @@ import { Behaviours } from '../actors/behaviours.js'
 import type { KubeClient } from '../kube/kube-client.js'
 import type { BareMetalHost } from '../kube/kinds/metal3.js'
 import { openKube } from '../kube/open-kube.js'
+import type { RepositoryMirrors } from '../site/container-registry.js'
 import { openSite, type Site } from '../site/site.js'
 import { RECORD as SKEW_RECORD } from '../actors/machine-config-operator/boot-images/boot-image-controller.js'
 import type { BootImagePlace } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
@@ -29,6 +30,13 @@ import type { Group, Scenario } from './scenario.js'
 export const NAMESPACE = 'openshift-machine-api'
 const MIRROR = 'mirror.lab:5000'
 const MIRRORS = [{ source: 'quay.io/openshift-release-dev', mirrors: [`${MIRROR}/ocp`] }]
+/** Mirrors of the releases' repositories; agents of the user's own releases may be in others. */
+function mirrorsFor({ releases }: Scenario): RepositoryMirrors[] {
+  const agents = Object.values(releases).flatMap(({ own }) => own?.agentImage?.replace(/@.*/, '') ?? [])
+  const others = [...new Set(agents)].filter((name) => !name.startsWith(`${MIRRORS[0]!.source}/`))
+  return [...MIRRORS, ...others.map((source, index) => ({ source, mirrors: [`${MIRROR}/own-${index}`] }))]
+}
+
 /** Bytes per second at which machines pull images: a network of 1 Gbit/s. */
 const PULL_RATE = 125_000_000
 
@@ -83,7 +91,7 @@ export class RehearsedCluster implements AsyncDisposable {
       const site = scope.use(
         await openSite({
           ...{ clock, random, logger },
-          ...(isMirrored ? { reachability: 'disconnected', mirrors: MIRRORS } : {}),
+          ...(isMirrored ? { reachability: 'disconnected', mirrors: mirrorsFor(scenario) } : {}),
           stage: {
             ...{ machinePace: REALISTIC_MACHINES, pullRate: PULL_RATE },
             imageCache: { folder: join(folder.path, 'images') },

@@ -75,17 +75,14 @@ const STEPS: Readonly<Record<string, object>> = {
   expect: keyed('expect', { type: 'object', minProperties: 1 }),
 }
 
-const RELEASE = object(
-  {
-    ...{ version: VERSION, coreos: VERSION, base: VERSION, agent: TEXT, installerStream: VERSION },
-    family: { enum: ['rhcos', 'fcos'] },
-    installs: { enum: ['coreos', 'qcow2'] },
-    deployImage: { enum: ['coreos', 'old-ramdisk'] },
-    damaged: { enum: ['node-image', 'image-service'] },
-    ...{ iso: TEXT, metal: TEXT },
-  },
-  ['version'],
-)
+const RELEASE = object({
+  ...{ version: VERSION, coreos: VERSION, base: VERSION, agent: TEXT, installerStream: VERSION },
+  family: { enum: ['rhcos', 'fcos'] },
+  installs: { enum: ['coreos', 'qcow2'] },
+  deployImage: { enum: ['coreos', 'old-ramdisk'] },
+  damaged: { enum: ['node-image', 'image-service'] },
+  ...{ iso: TEXT, metal: TEXT, release: TEXT },
+})
 
 export const SCENARIO_SCHEMA = object(
   {

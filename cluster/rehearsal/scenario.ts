@@ -1,3 +1,5 @@
+import type { OwnRelease } from './own-releases.js'
+
 /** A rehearsal of an upgrade as data: the built-in ones and those of users have this form (`docs/rehearse.md`). */
 export interface Scenario {
   /** `deploy-image`; of lower-case letters, digits and dashes. */
@@ -9,6 +11,17 @@ export interface Scenario {
   releases: Readonly<Record<string, ScenarioRelease>>
   cluster: ScenarioCluster
   steps: readonly ScenarioStep[]
+}
+
+/** A scenario as a file has it: a release may be named by its image, which tells the rest. */
+export interface ScenarioFile extends Omit<Scenario, 'releases'> {
+  releases: Readonly<Record<string, ScenarioFileRelease>>
+}
+
+export interface ScenarioFileRelease extends Omit<ScenarioRelease, 'version' | 'own'> {
+  version?: string
+  /** `oci:DIR`, `REGISTRY/REPO:TAG`: a release image of the user's own. */
+  release?: string
 }
 
 /** A release of the cluster, by what differs from others. Its images are made with the versions that stand here. */
@@ -35,6 +48,8 @@ export interface ScenarioRelease {
   iso?: string
   /** Path of a metal image in place of a made one: `.raw`, `.raw.gz` or `.raw.xz`. */
   metal?: string
+  /** Contents of a release image of the user's own. */
+  own?: OwnRelease
 }
 
 export interface ScenarioCluster {

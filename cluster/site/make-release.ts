@@ -25,6 +25,8 @@ export interface NewRelease {
   bootimage?: string
   /** Container of the agent; by default one of this release. */
   agentImage?: string
+  /** Further manifests; those of the operators above come before others of their name. */
+  manifests?: readonly Manifest[]
 }
 
 /** A release image and the images that it names. */
@@ -57,12 +59,13 @@ export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, cl
           machineOSImages: component('machine-os-images', await contentsOf(machineOs, clock)),
         }),
   }
-  const manifests: Manifest[] = [
+  const own: Manifest[] = [
     ...(operators.includes('machine-api') ? machineApi(version) : []),
     ...(operators.includes('baremetal') ? baremetal(version, components) : []),
     ...(bootImages === undefined ? [] : bootImagesOf(version, bootImages)),
     ...(operators.includes('machine-config') ? machineConfig(version, nodeImage) : []),
   ]
+  const manifests = [...own, ...(wanted.manifests ?? []).filter((one) => !own.some((other) => isSame(one, other)))]
   const payload: ReleasePayload = {
     ...{ version, manifests },
     ...(wanted.bootimage === undefined ? {} : { bootimage: wanted.bootimage }),
@@ -74,6 +77,13 @@ export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, cl
   if (nodeImage !== undefined) registry.publish(nodeImage)
   return { version, image, components }
 }
+
+/** Whether two manifests are one file, or bring one object. */
+const isSame = (one: Manifest, other: Manifest): boolean =>
+  one.name === other.name ||
+  (one.object.kind === other.object.kind &&
+    one.object.metadata.name === other.object.metadata.name &&
+    one.object.metadata.namespace === other.object.metadata.namespace)
 
 /** Digests of the ISOs: what tells one machine-os-images from another. */
 async function contentsOf(folder: string | undefined, clock: Clock): Promise<string> {
