@@ -27,6 +27,19 @@ export {
 export { machineBehind, type MachineReport } from './control/machine-report.js'
 export { controlOpenApi } from './control/openapi.js'
 export { faultFrom } from './control/handlers.js'
+export type {
+  AdvanceRequest,
+  Duration,
+  EnrolRequest,
+  FaultDocument,
+  FaultEffectDocument,
+  LabReport,
+  NodeReport,
+  PowerRequest,
+} from './control/documents.js'
+export { ControlRefused, LabClient, type LabClientOptions } from './control/lab-client.js'
+export type { Schema, TypeOf } from './control/operation.js'
+export type { ControlCalls } from './control/typed-calls.js'
 export type { ClockReport } from './control/clock-control.js'
 export { StagedNode } from './lab-node.js'
 export type {

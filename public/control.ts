@@ -1,21 +1,34 @@
 /// <reference types="node" preserve="true" />
-/** `ironstage/control`: the journal and the faults of a lab, as tests and the control API see them. */
-export { controlOpenApi } from '../lab/index.js'
+/** `ironstage/control`: a client of the control API, and what it gives: faults, clock, journal, machines of a lab. */
+export { ControlRefused, controlOpenApi, LabClient } from '../lab/index.js'
 export type {
   AddedFault,
+  AdvanceRequest,
   BmcEntry,
+  ClockReport,
   CommandEntry,
+  ControlCalls,
+  Duration,
+  EnrolRequest,
   EntryHead,
   ExchangeEntry,
+  FaultDocument,
+  FaultEffectDocument,
   FaultEntry,
   FaultReport,
   JournalEntry,
   JournalKind,
   JournalQuery,
+  LabClientOptions,
   LabEntry,
   LabJournal,
+  LabReport,
   MachineEntry,
   Message,
   NearMiss,
+  NodeReport,
+  PowerRequest,
+  Schema,
   StateEntry,
+  TypeOf,
 } from '../lab/index.js'

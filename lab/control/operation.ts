@@ -1,7 +1,15 @@
 import type { WireRequest, WireResponse } from '../../wire/index.js'
 
-/** JSON schema of a body, an argument or an answer. */
-export type Schema = Readonly<Record<string, unknown>>
+declare const DESCRIBED: unique symbol
+
+/** JSON schema of a body, an argument or an answer; the compiler knows the type that it describes. */
+export type Schema<Type = unknown> = Readonly<Record<string, unknown>> & { readonly [DESCRIBED]?: Type }
+
+/** The type that a schema describes. */
+export type TypeOf<Described> = Described extends { readonly [DESCRIBED]?: infer Type } ? Type : unknown
+
+/** Says which type a schema describes. */
+export const describing = <Type>(schema: Schema): Schema<Type> => schema as Schema<Type>
 
 /** The arguments of a call, checked against its schemas. */
 export interface ControlCall {

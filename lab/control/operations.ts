@@ -11,15 +11,41 @@ import {
   open,
   POWER,
 } from './schemas.js'
-import type { ControlOperation, Schema } from './operation.js'
+import type { LiveUrls } from '../../coreos/index.js'
+import type { BmcAccount } from '../bmcs/bmc-accounts.js'
+import type { InstalledFile } from '../installed-files.js'
+import type { LabMachine } from '../lab.js'
+import type { LabReport, NodeReport } from './documents.js'
+import type { MachineReport } from './machine-report.js'
+import { describing, type ControlOperation } from './operation.js'
 
-const MACHINE: Schema = { type: 'object', required: ['id', 'power', 'boot', 'console', 'disks', 'nics', 'hardware'] }
-const LIMIT: Schema = { type: 'string', pattern: '^[0-9]+$', description: 'entries at most; default 100' }
+const MACHINE = describing<MachineReport>({
+  type: 'object',
+  required: ['id', 'power', 'boot', 'console', 'disks', 'nics', 'hardware'],
+})
+const NODE = describing<NodeReport>({ type: 'object' })
+const OBJECT = { type: 'object' }
+const TEXT = describing<string>({ type: 'string' })
+const LIMIT = describing<number>({ type: 'string', pattern: '^[0-9]+$', description: 'entries at most; default 100' })
 
 /** Everything that the control API serves. */
 export const CONTROL_OPERATIONS = [
-  { id: 'index', method: 'GET', path: '', status: 200, summary: 'Lists what there is', answer: { type: 'object' } },
-  { id: 'openapi', method: 'GET', path: '/openapi', status: 200, summary: 'This document', answer: { type: 'object' } },
+  {
+    id: 'index',
+    method: 'GET',
+    path: '',
+    status: 200,
+    summary: 'Lists what there is',
+    answer: describing<LabReport>(OBJECT),
+  },
+  {
+    id: 'openapi',
+    method: 'GET',
+    path: '/openapi',
+    status: 200,
+    summary: 'This document',
+    answer: describing<Readonly<Record<string, unknown>>>(OBJECT),
+  },
 
   {
     id: 'machines',
@@ -60,7 +86,7 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes',
     status: 200,
     summary: 'All nodes: name, uuid, machine, state',
-    answer: open({ nodes: listOf({ type: 'object' }) }),
+    answer: open({ nodes: listOf(NODE) }),
   },
   {
     id: 'enrol',
@@ -69,9 +95,9 @@ export const CONTROL_OPERATIONS = [
     status: 201,
     summary: 'Adds machines, and enrols them as nodes',
     body: ENROL,
-    answer: open({ nodes: listOf({ type: 'object' }) }),
+    answer: open({ nodes: listOf(NODE) }),
   },
-  { id: 'node', method: 'GET', path: '/nodes/{node}', status: 200, summary: 'A node', answer: { type: 'object' } },
+  { id: 'node', method: 'GET', path: '/nodes/{node}', status: 200, summary: 'A node', answer: NODE },
   {
     id: 'removeNode',
     method: 'DELETE',
@@ -110,7 +136,7 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes/{node}/console',
     status: 200,
     summary: "Lines of the machine's console",
-    answer: open({ console: listOf({ type: 'string' }) }),
+    answer: open({ console: listOf(TEXT) }),
   },
   {
     id: 'systemJournal',
@@ -118,7 +144,7 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes/{node}/journal',
     status: 200,
     summary: 'Journal of the system on its disk',
-    answer: open({ journal: listOf({ type: 'object' }) }),
+    answer: open({ journal: listOf(describing<ReturnType<LabMachine['journal']>[number]>(OBJECT)) }),
   },
   {
     id: 'files',
@@ -126,8 +152,8 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes/{node}/files',
     status: 200,
     summary: 'Files of the system on its disk',
-    query: { path: { type: 'string', description: 'one file' } },
-    answer: open({ files: listOf({ type: 'object' }) }),
+    query: { path: describing<string>({ type: 'string', description: 'one file' }) },
+    answer: open({ files: listOf(describing<InstalledFile>(OBJECT)) }),
   },
   {
     id: 'images',
@@ -135,7 +161,7 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes/{node}/images',
     status: 200,
     summary: 'The live images that are served for the node',
-    answer: { type: 'object' },
+    answer: describing<LiveUrls>(OBJECT),
   },
   {
     id: 'bmcAccount',
@@ -143,10 +169,10 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes/{node}/bmc-account',
     status: 204,
     summary: "Changes the account of the machine's BMC",
-    body: {
+    body: describing<BmcAccount>({
       ...{ type: 'object', additionalProperties: false, required: ['username', 'password'] },
-      properties: { username: { type: 'string' }, password: { type: 'string' } },
-    },
+      properties: { username: TEXT, password: TEXT },
+    }),
   },
 
   {
@@ -155,7 +181,7 @@ export const CONTROL_OPERATIONS = [
     path: '/faults',
     status: 200,
     summary: 'All faults',
-    query: { label: { type: 'string' } },
+    query: { label: TEXT },
     answer: open({ faults: listOf(FAULT_REPORT) }),
   },
   {
@@ -173,7 +199,7 @@ export const CONTROL_OPERATIONS = [
     path: '/faults',
     status: 204,
     summary: 'Lifts all faults, or those with a label',
-    query: { label: { type: 'string' } },
+    query: { label: TEXT },
   },
   { id: 'fault', method: 'GET', path: '/faults/{fault}', status: 200, summary: 'A fault', answer: FAULT_REPORT },
   { id: 'liftFault', method: 'DELETE', path: '/faults/{fault}', status: 204, summary: 'Lifts a fault' },
@@ -205,7 +231,7 @@ export const CONTROL_OPERATIONS = [
     status: 200,
     summary: 'What happened in the lab, oldest first',
     query: { ...JOURNAL_QUERY, limit: LIMIT },
-    answer: open({ entries: listOf(ENTRY), next: { type: ['string', 'null'] } }),
+    answer: open({ entries: listOf(ENTRY), next: describing<string | null>({ type: ['string', 'null'] }) }),
   },
   {
     id: 'journalNdjson',
@@ -223,7 +249,7 @@ export const CONTROL_OPERATIONS = [
     status: 200,
     summary: 'Its exchanges as an HTTP archive',
     query: JOURNAL_QUERY,
-    answer: { type: 'object', required: ['log'] },
+    answer: describing<{ log: Readonly<Record<string, unknown>> }>({ type: 'object', required: ['log'] }),
   },
   {
     id: 'events',

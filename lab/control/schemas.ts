@@ -1,10 +1,13 @@
 import { DURATION_PATTERN } from '../../runtime/index.js'
 import { PROVISION_STATES } from '../../wire/index.js'
 import { POINTS } from '../faults/check-fault.js'
-import { JOURNAL_KINDS } from '../journal/entry.js'
-import type { Schema } from './operation.js'
+import type { FaultReport } from '../faults/fault.js'
+import { JOURNAL_KINDS, type JournalEntry, type JournalKind } from '../journal/entry.js'
+import type { ClockReport } from './clock-control.js'
+import type { AdvanceRequest, EnrolRequest, FaultDocument, PowerRequest } from './documents.js'
+import { describing, type Schema, type TypeOf } from './operation.js'
 
-const text = (description: string): Schema => ({ type: 'string', minLength: 1, description })
+const text = (description: string): Schema<string> => ({ type: 'string', minLength: 1, description })
 const count = (description: string, minimum = 0): Schema => ({ type: 'integer', minimum, description })
 
 export const closed = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
@@ -12,11 +15,13 @@ export const closed = (properties: Readonly<Record<string, Schema>>, required: r
   ...(required.length > 0 ? { required } : {}),
 })
 
-export const open = (properties: Readonly<Record<string, Schema>>): Schema => ({
+export const open = <Properties extends Readonly<Record<string, Schema>>>(
+  properties: Properties,
+): Schema<{ [Name in keyof Properties]: TypeOf<Properties[Name]> }> => ({
   ...{ type: 'object', properties, required: Object.keys(properties) },
 })
 
-export const listOf = (items: Schema): Schema => ({ type: 'array', items })
+export const listOf = <Type>(items: Schema<Type>): Schema<Type[]> => ({ type: 'array', items })
 
 export const DURATION: Schema = {
   ...{ type: ['string', 'number'], pattern: DURATION_PATTERN, minimum: 0 },
@@ -62,46 +67,54 @@ const EFFECT: Schema = {
   }),
 }
 
-export const FAULT = closed(
-  {
-    match: { ...MATCH, description: 'where it strikes: all conditions must hold' },
-    effect: EFFECT,
-    times: count('how often it strikes; without, until it is lifted', 1),
-    after: count('matches that pass before it strikes'),
-    probability: { type: 'number', exclusiveMinimum: 0, maximum: 1, description: "decided by the lab's seed" },
-    between: {
-      ...{ type: 'array', items: DURATION, minItems: 2, maxItems: 2 },
-      description: 'lab times since the lab began, between which it strikes',
+export const FAULT = describing<FaultDocument>(
+  closed(
+    {
+      match: { ...MATCH, description: 'where it strikes: all conditions must hold' },
+      effect: EFFECT,
+      times: count('how often it strikes; without, until it is lifted', 1),
+      after: count('matches that pass before it strikes'),
+      probability: { type: 'number', exclusiveMinimum: 0, maximum: 1, description: "decided by the lab's seed" },
+      between: {
+        ...{ type: 'array', items: DURATION, minItems: 2, maxItems: 2 },
+        description: 'lab times since the lab began, between which it strikes',
+      },
+      label: text('any text, to lift several faults at once'),
     },
-    label: text('any text, to lift several faults at once'),
-  },
-  ['match', 'effect'],
+    ['match', 'effect'],
+  ),
 )
 
-export const FAULT_REPORT = open({
-  id: text('fault-1'),
-  struck: count('how often it has struck'),
-  match: MATCH,
-  effect: { type: 'object' },
-})
-
-export const CLOCK = open({
-  mode: { description: 'manual, auto, real, or a speed as in x60', type: 'string' },
-  labTime: { type: 'string', format: 'date-time' },
-  elapsed: { type: 'number', description: 'milliseconds of lab time since the lab began' },
-})
-
-export const MODE = closed(
-  {
-    mode: {
-      ...{ type: 'string', pattern: '^(manual|auto|real|x[0-9]+(\\.[0-9]+)?)$' },
-      description: 'manual: only by advance; auto: jumps whenever nothing moves; real; xN: N times as fast',
-    },
-  },
-  ['mode'],
+export const FAULT_REPORT = describing<FaultReport>(
+  open({
+    id: text('fault-1'),
+    struck: count('how often it has struck'),
+    match: MATCH,
+    effect: { type: 'object' },
+  }),
 )
 
-export const ADVANCE: Schema = {
+export const CLOCK = describing<ClockReport>(
+  open({
+    mode: { description: 'manual, auto, real, or a speed as in x60', type: 'string' },
+    labTime: { type: 'string', format: 'date-time' },
+    elapsed: { type: 'number', description: 'milliseconds of lab time since the lab began' },
+  }),
+)
+
+export const MODE = describing<{ mode: string }>(
+  closed(
+    {
+      mode: {
+        ...{ type: 'string', pattern: '^(manual|auto|real|x[0-9]+(\\.[0-9]+)?)$' },
+        description: 'manual: only by advance; auto: jumps whenever nothing moves; real; xN: N times as fast',
+      },
+    },
+    ['mode'],
+  ),
+)
+
+export const ADVANCE = describing<AdvanceRequest>({
   oneOf: [
     closed({ by: DURATION }, ['by']),
     closed(
@@ -112,9 +125,9 @@ export const ADVANCE: Schema = {
       ['until'],
     ),
   ],
-}
+})
 
-export const ENTRY: Schema = {
+export const ENTRY = describing<JournalEntry>({
   type: 'object',
   required: ['id', 'kind', 'node', 'name', 'machine', 'labTime', 'wallTime', 'fault'],
   properties: {
@@ -134,31 +147,38 @@ export const ENTRY: Schema = {
       properties: { nearest: { type: 'string' }, why: { type: 'string' } },
     },
   },
-}
-
-/** Selects entries of the journal. */
-export const JOURNAL_QUERY: Readonly<Record<string, Schema>> = {
-  node: text("a node's uuid or name"),
-  machine: text('id of a machine'),
-  kind: { type: 'string', pattern: `^(${JOURNAL_KINDS.join('|')})(,(${JOURNAL_KINDS.join('|')}))*$` },
-  route: text('as in PATCH /v1/nodes/:id'),
-  fault: text('id of a fault that struck'),
-  status: { type: 'string', pattern: '^[1-5][0-9]{2}$' },
-  after: { type: 'string', pattern: '^[0-9]+$', description: 'entries with a larger id' },
-  since: { type: 'string', format: 'date-time', description: 'lab time, from which on' },
-  until: { type: 'string', format: 'date-time', description: 'lab time, before which' },
-}
-
-export const ENROL = closed({
-  count: { type: 'integer', minimum: 1, maximum: 10_000, description: 'default 1' },
-  prefix: { type: 'string', pattern: '^[A-Za-z0-9._~-]+$', description: 'of the names; default node-' },
-  hardware: { type: 'object', description: 'hardware of the machines: docs/hardware.md' },
 })
 
-export const POWER = closed(
-  {
-    power: { enum: ['on', 'off', 'reboot'] },
-    soft: { type: 'boolean', description: 'as by the power button; default false' },
-  },
-  ['power'],
+/** Selects entries of the journal. */
+export const JOURNAL_QUERY = {
+  node: text("a node's uuid or name"),
+  machine: text('id of a machine'),
+  kind: describing<JournalKind | readonly JournalKind[]>({
+    type: 'string',
+    pattern: `^(${JOURNAL_KINDS.join('|')})(,(${JOURNAL_KINDS.join('|')}))*$`,
+  }),
+  route: text('as in PATCH /v1/nodes/:id'),
+  fault: text('id of a fault that struck'),
+  status: describing<number>({ type: 'string', pattern: '^[1-5][0-9]{2}$' }),
+  after: describing<number>({ type: 'string', pattern: '^[0-9]+$', description: 'entries with a larger id' }),
+  since: describing<string>({ type: 'string', format: 'date-time', description: 'lab time, from which on' }),
+  until: describing<string>({ type: 'string', format: 'date-time', description: 'lab time, before which' }),
+}
+
+export const ENROL = describing<EnrolRequest>(
+  closed({
+    count: { type: 'integer', minimum: 1, maximum: 10_000, description: 'default 1' },
+    prefix: { type: 'string', pattern: '^[A-Za-z0-9._~-]+$', description: 'of the names; default node-' },
+    hardware: { type: 'object', description: 'hardware of the machines: docs/hardware.md' },
+  }),
+)
+
+export const POWER = describing<PowerRequest>(
+  closed(
+    {
+      power: { enum: ['on', 'off', 'reboot'] },
+      soft: { type: 'boolean', description: 'as by the power button; default false' },
+    },
+    ['power'],
+  ),
 )

@@ -1,0 +1,70 @@
+import type { HardwareFleet } from '../../machine/index.js'
+import type { PowerState, ProvisionState } from '../../wire/index.js'
+import type { Fault, FaultEffect } from '../faults/fault.js'
+import type { ClockReport } from './clock-control.js'
+
+/** A length of lab time: `31m`, `90s`, `1h30m`, or a number of milliseconds. */
+export type Duration = string | number
+
+/** Counts of a lab's parts, and its calls. */
+export interface LabReport {
+  /** Version of the control API. */
+  version: number
+  operations: { method: string; path: string; summary: string }[]
+  clock: ClockReport
+  nodes: number
+  machines: number
+  faults: number
+  /** Ids of the first and the last entry. */
+  journal: { first: number; last: number }
+}
+
+/** A node of Ironic as the control API shows it. */
+export interface NodeReport {
+  name: string | null
+  uuid: string
+  /** Id of its machine; null before its first power-on when its BMC address was never configured. */
+  machine: string | null
+  provision_state: ProvisionState
+  power_state: PowerState | null
+  last_error: string | null
+  /** Known reason why its ramdisk cannot boot. */
+  waitsFor: string | null
+}
+
+/** Asks for machines, each enrolled as a node. */
+export interface EnrolRequest {
+  /** Default 1. */
+  count?: number
+  /** Beginning of the nodes' names. Default `node-`. */
+  prefix?: string
+  /** Hardware of the machines, as a document: docs/hardware.md. */
+  hardware?: HardwareFleet | Readonly<Record<string, unknown>>
+}
+
+/** Asks for a machine's power button. */
+export interface PowerRequest {
+  power: 'on' | 'off' | 'reboot'
+  /** Default false. */
+  soft?: boolean
+}
+
+/** Asks for time to pass: by a length, or until a node is in a state. */
+export type AdvanceRequest =
+  | { by: Duration }
+  /** Lab time that it may take is `within`. Default 24 hours. */
+  | { until: { node: string; state: ProvisionState }; within?: Duration }
+
+/** A {@link FaultEffect} in a document: its length of time is `for`. */
+export type FaultEffectDocument = FaultEffect extends infer Effect
+  ? Effect extends { ms: number }
+    ? Omit<Effect, 'ms'> & { for: Duration }
+    : Effect
+  : never
+
+/** A {@link Fault} in a document. */
+export interface FaultDocument extends Omit<Fault, 'effect' | 'between'> {
+  effect: FaultEffectDocument
+  /** Lab time since the lab began, between which it strikes. */
+  between?: readonly [from: Duration, to: Duration]
+}

@@ -1,0 +1,34 @@
+import type { JournalEntry } from '../journal/entry.js'
+import type { TypeOf } from './operation.js'
+import type { CONTROL_OPERATIONS } from './operations.js'
+
+type Operations = (typeof CONTROL_OPERATIONS)[number]
+
+/** One text for each `{name}` of a path. */
+type PathArguments<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
+  ? [string, ...PathArguments<Rest>]
+  : []
+
+type BodyArguments<Op> = Op extends { body: infer Body } ? [body: TypeOf<Body>] : []
+
+type QueryArguments<Op> = Op extends { query: infer Query }
+  ? [query?: { readonly [Name in keyof Query]?: TypeOf<Query[Name]> }]
+  : []
+
+type Answer<Op> = Op extends { answer: 'text/event-stream' }
+  ? AsyncGenerator<JournalEntry, void>
+  : Op extends { answer: string }
+    ? Promise<string>
+    : Op extends { answer: infer Document }
+      ? Promise<TypeOf<Document>>
+      : Promise<void>
+
+type Call<Op extends Operations> = (
+  ...args: [...PathArguments<Op['path']>, ...BodyArguments<Op>, ...QueryArguments<Op>]
+) => Answer<Op>
+
+/**
+ * The calls of the control API by the ids of their operations. They take the parts of the path, then the body, then the
+ * query. A call of a stream gives its entries as they come.
+ */
+export type ControlCalls = { [Op in Operations as Op['id']]: Call<Op> }
