@@ -34,6 +34,7 @@ export const SLOW = [
   'machine/root/root-records.test.ts',
   'recording/comparison/comparison.test.ts',
   'recording/proxy/',
+  'recording/replay/',
   'registry/access/registry.test.ts',
   'runs/downloads/',
   'runtime/clock.test.ts',

@@ -1,6 +1,8 @@
+import { hostname } from 'node:os'
 import { parse } from 'yaml'
-import { IdMap, ironicUrl, readRecording, replayClient } from '../../recording/index.js'
-import { readNested, seconds, systemClock, UserError } from '../../runtime/index.js'
+import { selfSigned } from '../../agent/index.js'
+import { IdMap, ironicUrl, readRecording, replayAgents, replayClient } from '../../recording/index.js'
+import { readNested, seconds, systemClock, systemRandom, UserError } from '../../runtime/index.js'
 import { HttpTransport } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
 import { accessBy } from '../options/https-trust.js'
@@ -18,7 +20,7 @@ export async function replay(
   environment: Environment,
   file: string,
 ): Promise<number> {
-  const { against, known, partial = false, wait, json = false } = options
+  const { against, as, host, known, partial = false, wait, json = false } = options
   if (against === undefined)
     throw new UserError('usage', '--against is missing: the Ironic to replay against', {
       kind: 'usage',
@@ -32,11 +34,19 @@ export async function replay(
   report.about(recording)
   const clock = systemClock()
   await using transport = new HttpTransport({ clock, tls, timeoutMs: LONGEST_ANSWER })
-  const { differences, calls } = await replayClient({
+  const shared = {
     ...{ recording, url, transport, secrets, clock, ids: new IdMap(), signal: environment.stopped },
     credentials: authorization === null ? headers : { authorization },
     ...(wait === undefined ? {} : { wait: seconds(wait) }),
-  })
+  }
+  const { differences, calls } =
+    as === 'agent'
+      ? await replayAgents({
+          ...shared,
+          ...(host === undefined ? {} : { host }),
+          identity: (address) => selfSigned({ hostname: hostname(), address, random: systemRandom, clock }),
+        })
+      : await replayClient(shared)
   return report.end(differences, calls)
 }
 

@@ -153,6 +153,7 @@ export const RECORD_OPTIONS = [
   ] as const),
 ] as const
 export const REPLAY_OPTIONS = [
+  ...(['as', 'host'] as const),
   ...(['against', 'known', 'partial', 'wait', 'secret-values', 'ca', 'insecure', 'json'] as const),
 ] as const
 export const DIFF_OPTIONS = ['known', 'partial', 'json'] as const

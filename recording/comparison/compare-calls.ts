@@ -32,10 +32,11 @@ export function compareCalls(was: Call, is: Call, { ids, requests = false }: Cal
   // An error in place of an answer, or the reverse, has other headers and another body for that one reason.
   const isError = before.status !== now.status && Number(before.status) >= 400 !== Number(now.status) >= 400
   if (before.response && now.response && !isError) {
-    found.push(...compareHeaders(before.response, now.response, ids))
     // In another status or state, values differ for that reason.
     const shapeOnly = before.status !== now.status || stateIn(before) !== stateIn(now)
-    found.push(...compareBodies(before.response, now.response, '', { ids, shapeOnly }))
+    // Headers last: the body shows ids that they name.
+    const bodies = compareBodies(before.response, now.response, '', { ids, shapeOnly })
+    found.push(...compareHeaders(before.response, now.response, ids), ...bodies)
   }
   const call = callName(before)
   return found.map((each) => ({ ...each, call, seq: before.seq }))

@@ -16,6 +16,9 @@ const PARTS = [
   ...['configdrive', 'user_data', 'userdata', 'pull_secret', 'pullsecret', 'system_logs'],
 ]
 
+/** Names, whole, of logs that an agent hands over with its inventory. */
+const WHOLE = ['logs']
+
 /** Headers that carry credentials under a name that does not say so. */
 const HEADERS = ['authorization', 'cookie', 'set-cookie', 'www-authenticate']
 
@@ -33,7 +36,7 @@ export class SecretNames {
 
   key(name: string): boolean {
     const plain = name.toLowerCase().replaceAll('-', '_')
-    return PARTS.some((part) => plain.includes(part)) || this.#more.has(name.toLowerCase())
+    return WHOLE.includes(plain) || PARTS.some((part) => plain.includes(part)) || this.#more.has(name.toLowerCase())
   }
 
   header(name: string): boolean {

@@ -125,6 +125,8 @@ test.each<[string[], RegExp, number]>([
     /FILE has "recording", which is no label/,
     2,
   ],
+  [['replay', 'FILE', '--against', 'http://127.0.0.1:1', '--as', 'agent'], /FILE has no request of an agent/, 2],
+  [['replay', 'FILE', '--against', 'http://127.0.0.1:1', '--as', 'ironic'], /--as is "ironic", which is not one of/, 2],
   [['diff', 'FILE'], /two recordings are compared, not 1/, 2],
   [['diff', 'FILE', 'OTHER'], /OTHER is no recording/, 2],
 ])('wrong usage and failures: %j', async (argv, message, code) => {

@@ -41,7 +41,7 @@ test('the guide is followed: a recording, its replay, an older release, and know
     for (const { language, name, text } of blocks('docs/recordings.md')) {
       followed.push(`${language} ${name}`.trim())
       if (language === 'yaml') await writeFile(name, text)
-      if (language === 'text') expect(printed).toBe(text)
+      if (language === 'text' && !text.startsWith('ironstage ')) expect(printed).toBe(text)
       if (language !== 'sh') continue
       for (const line of text.trim().replaceAll('\\\n', '').split('\n')) {
         const [program, ...argv] = words(here(line))
@@ -73,6 +73,7 @@ test('the guide is followed: a recording, its replay, an older release, and know
       'sh',
       'sh serve',
       'sh differs',
+      'text',
       'text',
       'yaml known.yaml',
       'sh serve',

@@ -38,7 +38,7 @@ export const RECORDING_SHAPES = {
   },
   as: {
     value: 'client|agent',
-    description: 'whose part to play (default: client)',
+    description: 'whose part to play; agents listen on --host (default: client)',
     schema: { type: 'string', enum: ['client', 'agent'] },
   },
   known: {

@@ -1,0 +1,56 @@
+import { nodeOf } from '../comparison/diff-recordings.js'
+import type { Exchange } from '../format/exchange.js'
+
+/** Exchanges of one agent with Ironic, in their order. */
+export interface AgentScript {
+  /** UUID of the node in the recording; the addresses of an agent that was never looked up. */
+  readonly name: string
+  readonly exchanges: readonly Exchange[]
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** MAC addresses that an agent gives: to find its node, or with its inventory. */
+function addressesOf({ target, request }: Exchange): string | undefined {
+  if (target.startsWith('/v1/lookup')) {
+    const query = new URLSearchParams(target.replace(/^[^?]*\??/, ''))
+    return sorted((query.get('addresses') ?? '').split(','))
+  }
+  const { body } = request
+  const inventory = isObject(body) && isObject(body['inventory']) ? body['inventory']['interfaces'] : undefined
+  if (!Array.isArray(inventory)) return undefined
+  return sorted(inventory.flatMap((one: unknown) => (isObject(one) ? String(one['mac_address']) : [])))
+}
+
+const sorted = (addresses: readonly string[]): string =>
+  [...new Set(addresses.map((address) => address.trim().toLowerCase()))].sort().join(',')
+
+/** The exchanges of a recording's agents, an agent each. */
+export function agentScripts(exchanges: readonly Exchange[]): AgentScript[] {
+  const concerned = exchanges.filter(({ from, to }) => from === 'agent' || to === 'agent')
+  const nodes = new Map<string, string>()
+  for (const exchange of concerned) {
+    const [addresses, node] = [addressesOf(exchange), nodeOf(exchange)]
+    if (addresses !== undefined && node !== '') nodes.set(addresses, node)
+  }
+  const scripts = new Map<string, Exchange[]>()
+  // The root document is asked for just before a look-up, by an agent that has not said yet which one it is.
+  let roots: Exchange[] = []
+  for (const exchange of concerned) {
+    const addresses = addressesOf(exchange)
+    const name = nodeOf(exchange) || (addresses === undefined ? undefined : (nodes.get(addresses) ?? addresses))
+    if (name === undefined) {
+      roots.push(exchange)
+      continue
+    }
+    const script = scripts.get(name) ?? []
+    scripts.set(name, script)
+    if (exchange.from === 'agent') {
+      script.push(...roots)
+      roots = []
+    }
+    script.push(exchange)
+  }
+  return [...scripts].map(([name, all]) => ({ name, exchanges: all.sort((one, other) => one.seq - other.seq) }))
+}
