@@ -12,6 +12,10 @@ export const ERRORS = catalogue({
     sentence: 'the Kubernetes API refuses the request',
     remedy: 'read its message: it names the field, or the object that has changed meanwhile',
   },
+  'kube-objects': {
+    sentence: 'the objects of the Kubernetes API in the state folder cannot be used',
+    remedy: 'see to the file that is named, or name another folder with --state-dir',
+  },
   'site-unreachable': {
     sentence: 'a disconnected site does not reach this place',
     remedy: 'mirror what is needed, and name the mirror',

@@ -27,6 +27,7 @@ export { runMachineApiOperator } from './actors/machine-api-operator/machine-api
 export { nodeNameOf } from './actors/kubelet.js'
 export { type NodeProgramsParts, runNodePrograms } from './actors/node-programs.js'
 export { ERRORS } from './errors.js'
+export { type ObjectFile, openObjectFile } from './kube/object-file.js'
 export { type KubeServerOptions, serveKube } from './kube/http/kube-server.js'
 export type { KubeClient, KubeStatus, ListOptions, ObjectName, WatchEvent } from './kube/kube-client.js'
 export { apiVersionOf, type Kind, type KindEntry, type Kinds, KINDS } from './kube/kinds.js'

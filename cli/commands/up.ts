@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import {
   errorChain,
   type Clock,
@@ -10,7 +11,7 @@ import {
 import { type LiveImagesRequest, serve, type LabEvent, type Served } from '../../lab/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../ironic-mock/index.js'
-import { openKube, serveKube, type HostReport } from '../../cluster/index.js'
+import { openObjectFile, openKube, serveKube, type HostReport } from '../../cluster/index.js'
 import { ramdiskSource, type RamdiskSource } from '../../metal3/index.js'
 import type { IronicRelease } from '../../wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
@@ -18,6 +19,7 @@ import { bmcAccountOf } from '../options/bmc-account.js'
 import { agentOptionsOf } from './ignition-agent.js'
 import { readHardware } from '../options/hardware-file.js'
 import { imagesOf } from '../options/image-cache.js'
+import { readText } from '../options/input-files.js'
 import { imageText } from './images.js'
 import { liveImagesOf, rehearsalLiveImage, useCoreosIpa } from '../installer/live-image-options.js'
 import { logTo } from '../output/log.js'
@@ -43,6 +45,7 @@ export async function up(
   const byDefault = useCoreosIpa(environment.variables)
   const watching = watchNodes(say, json)
   const manifests = await manifestsOf(options)
+  const kubeToken = await kubeTokenOf(options)
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
   await using served = await serve({
     ironic: ironicOf(options, configFiles),
@@ -61,10 +64,18 @@ export async function up(
     logger,
     onEvent: watching.onEvent,
   })
-  const kube = openKube({ clock, random: systemRandom })
+  using objectFile = objectFileOf(options)
+  const kube = openKube({ clock, random: systemRandom, ...(objectFile ? { file: objectFile } : {}) })
   const kubePort = options['kube-api']
+  const { tls } = served.stage
   await using kubeApi =
-    kubePort === undefined ? undefined : await serveKube({ store: kube.store, port: kubePort, clock, logger })
+    kubePort === undefined
+      ? undefined
+      : await serveKube({
+          ...{ store: kube.store, port: kubePort, clock, logger },
+          ...(kubeToken === undefined ? {} : { token: kubeToken }),
+          ...(tls ? { tls } : {}),
+        })
   letGarbageGrow()
   const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }
   const { images } = served.stage
@@ -86,7 +97,7 @@ export async function up(
     )
   else {
     say(readyText(served, options.htpasswd, variables, watching.summary()))
-    if (kubeApi) say(kubeText(kubeApi.url))
+    if (kubeApi) say(kubeText(kubeApi.url, served.caFile, options['kube-token']))
   }
   watching.begin()
   await using _hosts =
@@ -172,13 +183,41 @@ const environmentBlock = ({ url, authStrategy, caFile }: Served): Record<string,
 })
 
 /** BareMetalHosts are worked on wherever they come from: files, or kubectl. */
-const kubeText = (url: string): string =>
-  [
+function kubeText(url: string, caFile: string | null, tokenFile: string | undefined): string {
+  const isSecure = url.startsWith('https:')
+  const kubectl = [
+    `kubectl --server ${url}`,
+    ...(caFile === null ? [] : [`--certificate-authority ${caFile}`]),
+    ...(tokenFile === undefined ? [] : [`--token "$(cat ${tokenFile})"`]),
+  ].join(' ')
+  return [
     `  BareMetalHosts for kubectl, at ${url}:`,
-    `    kubectl --server ${url} apply -f hosts.yaml`,
-    `    kubectl --server ${url} get bmh -A -w`,
+    `    ${kubectl} apply -f hosts.yaml`,
+    `    ${kubectl} get bmh -A -w`,
+    ...(tokenFile !== undefined && !isSecure ? ['  kubectl sends a token over https alone: --tls serves that'] : []),
     '',
   ].join('\n')
+}
+
+/** The token of `--kube-token`. */
+async function kubeTokenOf({ 'kube-token': file, 'kube-api': port }: UpOptions): Promise<string | undefined> {
+  if (file === undefined) return undefined
+  if (port === undefined)
+    throw new UserError('usage', '--kube-token is the token of --kube-api', {
+      kind: 'usage',
+      remedy: 'serve the API with --kube-api PORT, or leave out --kube-token',
+    })
+  const token = (await readText(file, 'file with the token')).trim()
+  if (/^[\x21-\x7e]+$/.test(token)) return token
+  throw new UserError('option-file', `${file} has no token: one word of printable characters`, {
+    kind: 'usage',
+    remedy: `make one: openssl rand -hex 32 > ${file}`,
+  })
+}
+
+/** Objects of `--kube-api` in the state folder, which this process has locked by now. */
+const objectFileOf = ({ 'kube-api': port, 'state-dir': folder }: UpOptions) =>
+  port === undefined || folder === undefined ? undefined : openObjectFile(join(folder, 'kube-objects.jsonl'))
 
 function readyText(
   served: Served,

@@ -41,6 +41,7 @@ export const UP_OPTIONS = [
     'hosts',
     'watch',
     'kube-api',
+    'kube-token',
     'hardware',
     'bmc-user',
     'bmc-password',

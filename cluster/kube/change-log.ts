@@ -39,6 +39,11 @@ export class ChangeLog {
   #forgottenUpTo = 0
   #waiting: (() => void)[] = []
 
+  /** Begins after a version: changes up to it were those of another process. */
+  beginAfter(resourceVersion: number): void {
+    this.#forgottenUpTo = resourceVersion
+  }
+
   /** @param objects how many of the kind there are: a watch must not expire because each of them changes at once */
   add(change: Change, objects: number): void {
     const size = sizeOf(change.after, change.before)

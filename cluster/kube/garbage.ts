@@ -35,6 +35,12 @@ export class Garbage {
     this.#collected = collected
   }
 
+  /** Learns of objects that were there before, in no order. */
+  restore(objects: readonly Stored[]): void {
+    for (const { metadata } of objects) this.#living.add(metadata.uid)
+    for (const object of objects) this.changed(undefined, object)
+  }
+
   /** Learns of a write; `after` is undefined for an object that is gone. */
   changed(before: Stored | undefined, after: Stored | undefined): void {
     const [was, is] = [before?.metadata.ownerReferences, after?.metadata.ownerReferences]

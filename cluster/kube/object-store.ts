@@ -4,6 +4,7 @@ import { ChangeLog } from './change-log.js'
 import { Garbage } from './garbage.js'
 import { copyOf, frozen, isSame, without, type JsonMembers } from './json.js'
 import { apiVersionOf, KINDS, type Kind } from './kinds.js'
+import type { ObjectFile } from './object-file.js'
 import type { ListOptions, ObjectName } from './kube-client.js'
 import {
   changedMetadata,
@@ -24,6 +25,8 @@ export interface StoreParts {
   random: Random
   /** Finds errors outside of the metadata. */
   validate?: (kind: Kind, object: JsonMembers) => refusals.FieldError[]
+  /** Objects of before, and where each write is kept; without they are in memory alone. */
+  file?: Pick<ObjectFile, 'objects' | 'resourceVersion' | 'keep'>
 }
 
 export interface WriteOptions {
@@ -74,6 +77,15 @@ export class ObjectStore {
       disown: (kind, at, ownerReferences) =>
         void this.change(kind, at, (current) => ({ ...current, metadata: { ...current.metadata, ownerReferences } })),
     })
+    if (parts.file) this.#restore(parts.file)
+  }
+
+  #restore({ objects, resourceVersion }: NonNullable<StoreParts['file']>): void {
+    this.#version = resourceVersion
+    for (const { log } of Object.values(this.#shelves)) log.beginAfter(resourceVersion)
+    const restored = objects.map((object) => frozen(copyOf(object)) as Stored)
+    for (const object of restored) this.#shelves[object.kind].objects.set(keyOf(object.kind, object.metadata), object)
+    this.#garbage.restore(restored)
   }
 
   /** That of the last write of any object. */
@@ -252,6 +264,7 @@ export class ObjectStore {
     const resourceVersion = isDryRun ? (before?.metadata.resourceVersion ?? '') : String(this.#version + 1)
     const after = frozen({ ...object, metadata: { ...object.metadata, resourceVersion } }) as Stored
     if (isDryRun) return after
+    this.#parts.file?.keep(after, false)
     this.#version++
     const shelf = this.#shelves[after.kind]
     shelf.objects.set(keyOf(after.kind, after.metadata), after)
@@ -262,8 +275,10 @@ export class ObjectStore {
 
   #remove(before: Stored, object: Stored, isDryRun: boolean): Stored {
     if (isDryRun) return object
-    const resourceVersion = String(++this.#version)
+    const resourceVersion = String(this.#version + 1)
     const after = frozen({ ...object, metadata: { ...object.metadata, resourceVersion } }) as Stored
+    this.#parts.file?.keep(after, true)
+    this.#version++
     const shelf = this.#shelves[after.kind]
     shelf.objects.delete(keyOf(after.kind, after.metadata))
     shelf.sorted = undefined

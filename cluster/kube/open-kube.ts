@@ -14,7 +14,7 @@ export interface Kube {
   readonly client: KubeClient
 }
 
-/** A Kubernetes API in this process, without any object. */
+/** A Kubernetes API in this process, without any object but those that were kept. */
 export function openKube(parts: StoreParts): Kube {
   const store = new ObjectStore({ validate: schemaErrors, ...parts })
   return { store, client: clientOf(store) }

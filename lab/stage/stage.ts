@@ -19,6 +19,7 @@ import {
   probed,
   type Dispatch,
   type NodeRecord,
+  type TlsOptions,
   type Transport,
 } from '../../wire/index.js'
 import { openAccess } from './access.js'
@@ -64,6 +65,8 @@ export interface Stage extends AsyncDisposable {
   readonly headers: Readonly<Record<string, string>>
   /** File with the generated certificate of {@link url}, for clients to trust. */
   readonly caFile: string | null
+  /** Certificate and key of the API, for further servers of the same command; null for plain HTTP. */
+  readonly tls: TlsOptions | null
   /** Stops Ironic and starts it again, while everything else goes on. */
   readonly ironic: IronicProcess
   readonly conductor: Conductor
@@ -271,6 +274,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       dispatch: front.dispatch,
       headers: access.headers,
       caFile: access.caFile,
+      tls: access.tls ?? null,
       ironic,
       machines,
       registry,

@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { get } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { command } from '../kit/commands/command.js'
 
 /** `ironstage up --kube-api`: hosts that come over the Kubernetes API. */
@@ -80,4 +84,70 @@ test('a port that is taken is named', async () => {
 
   expect(await second.ended).not.toBe(0)
   expect(second.stderr).toContain(`Port ${port} on 127.0.0.1 is already in use`)
+})
+
+describe('with a token and TLS', () => {
+  const folderOf = async (): Promise<string> => {
+    const folder = await mkdtemp(join(tmpdir(), 'ironstage-kube-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    return folder
+  }
+
+  test('only who sends the token is answered, over the certificate of --tls', async () => {
+    const token = join(await folderOf(), 'token')
+    await writeFile(token, 'a-secret-token\n')
+    await using running = await upWith('--json', '--tls', '--kube-token', token)
+    const { environment } = JSON.parse(running.up.stdout.split('\n')[0]!) as { environment: Record<string, string> }
+    const ca = await readFile(environment['IRONIC_CACERT_FILE']!)
+    const status = (authorization?: string): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const headers = authorization === undefined ? {} : { authorization }
+        get(`${running.url}/api/v1/namespaces`, { ca, headers }, (answer) => {
+          answer.resume()
+          resolve(answer.statusCode!)
+        }).on('error', reject)
+      })
+    expect(running.url).toMatch(/^https:/)
+    expect([await status(), await status('Bearer another'), await status('Bearer a-secret-token')]).toEqual([
+      401, 401, 200,
+    ])
+    expect(running.up.stdout + running.up.stderr).not.toContain('a-secret-token')
+  })
+
+  test.each([
+    ['--kube-api', '', /has no token: one word of printable characters/],
+    ['--kube-api', 'two words', /has no token: one word of printable characters/],
+    ['--nodes', 'a-token', /--kube-token is the token of --kube-api/],
+  ])('%s with the token %j is refused', async (option, text, message) => {
+    const token = join(await folderOf(), 'token')
+    await writeFile(token, text)
+    const up = command(['up', '--port', '0', option, '0', '--kube-token', token])
+    expect(await up.ended).toBe(2)
+    expect(up.stderr).toMatch(message)
+  })
+
+  test('objects are kept in the state folder, and hosts go on from there', async () => {
+    const folder = join(await folderOf(), 'state')
+    const path = `${METAL3}/baremetalhosts/worker-0`
+    const stateOf = async ({ call }: Awaited<ReturnType<typeof upWith>>) => {
+      const { body } = await call('GET', path)
+      return (body as { status?: { provisioning?: { state: string } } }).status?.provisioning?.state
+    }
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'bmc' } }
+    let uid: unknown
+    {
+      await using first = await upWith('--state-dir', folder)
+      const stringData = { username: 'admin', password: 'a' }
+      await first.call('POST', '/api/v1/namespaces/metal3/secrets', { ...secret, stringData })
+      await first.call('POST', `${METAL3}/baremetalhosts`, host({ customDeploy: { method: 'install_coreos' } }))
+      await first.up.printed(/^metal3\/worker-0 {2}provisioned$/m)
+      const { body } = await first.call('GET', path)
+      uid = (body['metadata'] as { uid: string } | undefined)?.uid
+    }
+    await using second = await upWith('--state-dir', folder)
+    expect(await second.call('GET', path)).toMatchObject({ status: 200, body: { metadata: { uid } } })
+    expect(await stateOf(second)).toBe('provisioned')
+    await second.call('PATCH', path, { spec: { customDeploy: null } }, 'application/merge-patch+json')
+    await expect.poll(() => stateOf(second), { timeout: 60_000 }).toBe('available')
+  })
 })

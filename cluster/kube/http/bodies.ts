@@ -20,6 +20,7 @@ const unsupported = (accepted: readonly string[]) =>
   )
 
 const JSON_TYPE = 'application/json'
+const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 const OBJECT_TYPES = [JSON_TYPE, 'application/yaml']
 
 /** A request's headers and its body as text. */
@@ -35,6 +36,13 @@ export interface Sent {
  */
 export function objectIn(sent: Sent): JsonMembers {
   const type = mediaTypeOf(sent.headers)
+  if (type === PROTOBUF)
+    throw refusal(
+      415,
+      'UnsupportedMediaType',
+      `the body of the request is protobuf (${PROTOBUF}), and this API reads ${OBJECT_TYPES.join(' and ')}: ` +
+        'make a manifest with --dry-run=client -o yaml, and send it by kubectl apply -f -',
+    )
   if (!OBJECT_TYPES.includes(type)) throw unsupported(OBJECT_TYPES)
   const value = parsed(sent.body ?? '', type)
   if (!isMembers(value)) throw badRequest('the body of the request is no object')
