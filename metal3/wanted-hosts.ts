@@ -51,12 +51,15 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
   const ofKind = <K extends Manifest['kind']>(kind: K) =>
     all.filter((read): read is ManifestOf<K> => read.manifest.kind === kind)
   const hosts: WantedHost[] = []
-  const seen = new Set<string>()
+  /** Files of the hosts, by name. */
+  const seen = new Map<string, string>()
   for (const read of ofKind('BareMetalHost')) {
     const { metadata } = read.manifest
     const name = keyOf(metadata)
-    if (seen.has(name)) findings.push(read.finding('error', ['metadata', 'name'], `there is a host ${name} already`))
-    seen.add(name)
+    const other = seen.get(name)
+    if (other !== undefined)
+      findings.push(read.finding('error', ['metadata', 'name'], `there is a host ${name} already, in ${other}`))
+    seen.set(name, read.file)
     const complaints = hostComplaints(read.manifest)
     findings.push(...complaints.map(([path, message]) => read.finding('error', path, message)))
     if (complaints.length > 0) continue

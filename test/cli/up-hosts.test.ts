@@ -1,10 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hashSync } from 'bcryptjs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../runtime/index.js'
 import { command } from '../kit/commands/command.js'
+import { imageServer } from '../kit/deployed.js'
+import { smallImage } from '../kit/images/rehearsal-image.js'
 
 /** `ironstage up --hosts`: BareMetal Operator on files of manifests. */
 
@@ -67,6 +70,54 @@ describe('the files of --hosts', () => {
     expect(up.stdout).toMatch(/one {2}deprovisioning[^]*one {2}powering off before delete[^]*one {2}deleting/)
     await put(folder, 'one.yaml', host('one', 1, SPARE))
     await up.printed(/one {2}deleted[^]*metal3\/one {2}available$/m)
+  })
+
+  test('by image, custom step and live ISO: to provisioned, through edits and mistakes, to deleted', async () => {
+    const folder = await scratch()
+    const small = await smallImage()
+    const other = Buffer.concat([small, Buffer.alloc(2 ** 20)])
+    await using images = await imageServer({ '/small.raw': small, '/other.raw': other })
+    const image = (path: string, bytes: Uint8Array): string => {
+      const checksum = createHash('sha256').update(bytes).digest('hex')
+      return `image: {url: "${images.url(path)}", checksum: ${checksum}, checksumType: sha256, format: raw}`
+    }
+    const live = 'image: {url: "http://images.invalid/live.iso", format: live-iso}'
+    await put(folder, 'secret.yaml', SECRET)
+    await put(folder, 'image.yaml', host('image', 1, `online: true\n  ${image('/small.raw', small)}`))
+    await put(folder, 'custom.yaml', host('custom', 2, CUSTOM))
+    await put(folder, 'live.yaml', host('live', 3, `online: true\n  ${live}`))
+    await put(folder, 'notes.txt', 'kind: [no manifest')
+    await using running = await upWith('--hosts', folder, '--watch')
+    const { up } = running
+    const provisioned = ['image', 'custom', 'live'].map((name) => `metal3/${name} {2}provisioned`)
+    const printed = async (...lines: string[]): Promise<void> => {
+      for (const line of lines) await up.printed(new RegExp(`^${line}$`, 'm'))
+      up.stdout = ''
+    }
+    await printed(...provisioned)
+
+    // Editors write a new file, and give it the name of the old one.
+    await put(folder, '.image.yaml.new', host('image', 1, `online: true\n  ${image('/other.raw', other)}`))
+    await rename(join(folder, '.image.yaml.new'), join(folder, 'image.yaml'))
+    await printed('metal3/image {2}deprovisioning', 'metal3/image {2}provisioned')
+
+    const complaint = (text: string) =>
+      expect.poll(() => up.stderr, { timeout: 20_000 }).toContain(`the hosts stay as they were: ${folder}/${text}`)
+    await put(folder, 'custom.yaml', 'kind: [oops\n')
+    await complaint('custom.yaml: document 1 (line 2 col 1): this is no YAML')
+    await put(folder, 'custom.yaml', host('custom', 2, `${CUSTOM}\n  imagee: {}`))
+    await complaint('custom.yaml: document 1, spec.imagee (line 10 col 3): this field is not known')
+    await put(folder, 'custom.yaml', host('custom', 2, CUSTOM), host('live', 3, CUSTOM))
+    await complaint(`live.yaml: document 1, metadata.name (line 4 col 12): there is a host metal3/live already`)
+    expect(up.stderr).toContain(`metal3/live already, in ${folder}/custom.yaml`)
+    expect(up.stdout).not.toMatch(/deprovisioning|deleting/)
+
+    await put(folder, 'custom.yaml', host('custom', 2, CUSTOM.replace('install_coreos', 'erase_devices')))
+    await printed('metal3/custom {2}deprovisioning')
+    await rm(join(folder, 'live.yaml'))
+    await rm(join(folder, 'image.yaml'))
+    await printed('metal3/live {2}deleted', 'metal3/image {2}deleted')
+    expect(up.stderr).not.toContain('object has been modified')
   })
 
   test('are obeyed behind a password too, and in JSON a change is a line', async () => {

@@ -5,6 +5,7 @@ import { copyOf } from '../../kube/json.js'
 import type { Secret } from '../../kube/kinds/core.js'
 import type { BareMetalHost } from '../../kube/kinds/metal3.js'
 import type { ObjectName } from '../../kube/kube-client.js'
+import { isRefusal } from '../../kube/refusal.js'
 import { runActor, type ActorParts, type Next } from '../actor.js'
 import { FINALIZER } from './actions.js'
 import { isPaused } from './annotations.js'
@@ -124,6 +125,8 @@ class HostController {
       if (signal.aborted) return undefined
       // A locked node.
       if (error instanceof Unexpected && error.status === 409) return { again: seconds(3) }
+      // Another host has marked the same Secret meanwhile, or a client has written the host.
+      if (isRefusal(error, 409)) return { again: seconds(1) }
       return { again: this.#failed(key, error) }
     }
   }
