@@ -50,12 +50,16 @@ export async function prepareImage(context: StepContext, info: JsonObject, confi
   progress.stage(`fetching the image ${image.id}`)
   await using staged = await stageImage(context, image.urls)
   progress.stage('verifying the image')
-  await verify(context, image, staged)
+  // IPA writes a raw image as it comes, and any other from a file.
+  const location = image.format === 'raw' ? device.name : `/tmp/${image.id}`
+  await verify(context, image, staged, location)
   const contents = await contentsOf(image, staged, images)
   if (contents.size > device.size)
-    throw new StepError(`the image needs ${contents.size} bytes, and ${device.name} has ${device.size}`, {
-      type: 'ImageWriteError',
-    })
+    throw new StepError(
+      `Download of image ${image.id} failed: Unable to write image to device ${device.name}. Error: [Errno 28] No space ` +
+        `left on device: the image needs ${contents.size} bytes, and ${device.name} has ${device.size}`,
+      { type: 'ImageDownloadError' },
+    )
   progress.stage(`writing the image to ${device.name}`)
   const failing = (error: unknown) => {
     context.signal.throwIfAborted()
@@ -78,14 +82,16 @@ export async function prepareImage(context: StepContext, info: JsonObject, confi
   return `image (${image.id}) written to device ${device.name} root_uuid=0x${signature.reverse().join('').padStart(8, '0')}`
 }
 
-async function verify(context: StepContext, image: ImageInfo, staged: StagedImage): Promise<void> {
+async function verify(context: StepContext, image: ImageInfo, staged: StagedImage, location: string): Promise<void> {
   const { algorithm, digest } =
     'list' in image.checksum ? await fromList(context, image.checksum.list, image.urls) : image.checksum
   const found = await staged.digest(algorithm)
   if (found === digest) return
-  throw new StepError(`the image ${image.id} has the ${algorithm} checksum ${found}, and not ${digest}`, {
-    type: 'ImageChecksumError',
-  })
+  throw new StepError(
+    `Image failed to verify against checksum. location: ${location}; image ID: ${image.id}; image checksum: ${digest}; ` +
+      `verification checksum: ${found}`,
+    { type: 'ImageChecksumError' },
+  )
 }
 
 /** Finds the digest in a list: lines `DIGEST  NAME`, `DIGEST *NAME` and `SHA256 (NAME) = DIGEST`, or a single digest. */

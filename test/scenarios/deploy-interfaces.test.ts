@@ -104,7 +104,7 @@ describe('direct', () => {
     [
       'another checksum',
       { image_os_hash_value: '0'.repeat(64) },
-      /^Deploy step deploy.write_image failed on node .* and not 0000/,
+      /^Deploy step deploy.write_image failed on node .* location: \/tmp\/disk.qcow2; image ID: disk.qcow2; image checksum: 0000/,
     ],
     ['a qcow2 that is declared as raw', { image_disk_format: 'raw' }, /declared as raw, but is qcow2/],
   ])('fails in the agent, with the disk untouched: %s', async (_, more, error) => {

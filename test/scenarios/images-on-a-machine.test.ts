@@ -125,7 +125,13 @@ describe('write_image', () => {
   })
 
   test.each<[string, string, () => object, string, RegExp]>([
-    ['another checksum', '/disk.raw', () => ({ os_hash_value: '0'.repeat(64) }), 'ImageChecksumError', /and not 0000/],
+    [
+      'another checksum',
+      '/disk.raw',
+      () => ({ os_hash_value: '0'.repeat(64) }),
+      'ImageChecksumError',
+      /location: \S+; image ID: .*; image checksum: 0000.*; verification checksum: /,
+    ],
     ['no checksum', '/disk.raw', () => ({ os_hash_value: null }), 'DeploymentError', /no checksum/],
     [
       'an MD5 checksum',
@@ -194,7 +200,10 @@ describe('write_image', () => {
     await using lab = await stepMachine([testDisk('sda', 1, { size: 2 ** 20 })])
     const hinted = { properties: { root_device: { name: '/dev/sda' } } }
     await expect(lab.run(step('write_image'), { image_info: info('/disk.raw') }, hinted)).rejects.toMatchObject({
-      type: 'ImageWriteError',
+      type: 'ImageDownloadError',
+      details: expect.stringMatching(
+        /Unable to write image to device \/dev\/sda.* No space left on device: the image needs/,
+      ),
     })
   })
 

@@ -211,7 +211,8 @@ describe.concurrent('a real conductor deploys by its interface direct and our ag
     const step = `Deploy step deploy.write_image failed on node ${node.uuid}. `
     const wrong = { image_os_hash_algo: 'sha256', image_os_hash_value: '0'.repeat(64) }
     expect(await failed({ image_source, ...wrong })).toBe(
-      `${step}the image disk.raw has the sha256 checksum ${hash('sha256', '/disk.raw')}, and not ${'0'.repeat(64)}`,
+      `${step}Image failed to verify against checksum. location: /tmp/disk.raw; image ID: disk.raw; image checksum: ` +
+        `${'0'.repeat(64)}; verification checksum: ${hash('sha256', '/disk.raw')}`,
     )
     expect(names(node).at(-1)).toBe('log.collect_system_logs')
     const disguised = { image_source: url('/disk.qcow2'), image_disk_format: 'raw', ...sha256('/disk.qcow2') }
