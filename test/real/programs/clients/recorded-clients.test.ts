@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { recording } from '../../../kit/recorder.js'
-import { bareEnvironment, openstackClients } from './baremetal.js'
+import { bareEnvironment, Baremetal, openstackClients } from './baremetal.js'
 import { cloud } from './cloud.js'
 import { INSTALLATION, served } from './served.js'
 import { temporaryFolder } from '../../../../runtime/index.js'
@@ -38,11 +38,9 @@ test(
     expect(found).toEqual(wanted)
     expect(found['lifecycle']).not.toHaveProperty('error')
 
-    const env = { ...bareEnvironment(), OS_AUTH_TYPE: 'none', OS_ENDPOINT: stage.url }
-    const baremetal = (...argv: string[]) => run(join(venv, 'bin/baremetal'), argv, { env })
-    await baremetal('node', 'create', '--driver', 'fake-hardware', '--name', 'recorded')
-    const { stdout } = await baremetal('node', 'show', 'recorded', '-f', 'json')
-    expect(JSON.parse(stdout)).toMatchObject({ name: 'recorded', provision_state: 'enroll' })
+    await using baremetal = await Baremetal.open({ OS_AUTH_TYPE: 'none', OS_ENDPOINT: stage.url })
+    await baremetal.ok('node create --driver fake-hardware --name recorded')
+    expect(await baremetal.json('node show recorded')).toMatchObject({ name: 'recorded', provision_state: 'enroll' })
 
     const exchanges = await stage.exchanges()
     expect(exchanges.length).toBeGreaterThan(100)
