@@ -149,7 +149,12 @@ export class RegistryRepository implements ImageStore, ImageSink {
   /** Where an upload goes on. A relative place is one of this registry. */
   #placeOf(answer: FileAnswer): string {
     const { location } = answer.headers
-    if (location !== undefined && URL.canParse(location, answer.url)) return new URL(location, answer.url).href
+    if (location !== undefined && URL.canParse(location, answer.url)) {
+      const place = new URL(location, answer.url)
+      // A server does not choose with whose password another is asked.
+      place.username = place.password = ''
+      return place.href
+    }
     throw this.#strange('begins an upload and does not say where it goes on')
   }
 

@@ -42,6 +42,11 @@ describe('a reference', () => {
   })
 })
 
+test('a password in a name is not shown', () => {
+  for (const text of ['me:secret@quay.io/a:1', 'docker://me:secret@quay.io/a', `me:secret@quay.io/a@${DIGEST}`])
+    expect(() => parsePlace(text)).toThrow(/^(?!.*secret).*names no image/s)
+})
+
 describe('a place', () => {
   test.each([
     ['oci:a/b', { kind: 'layout', folder: 'a/b' }],

@@ -1,3 +1,4 @@
+import { maskedAddress } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 import { isDigest } from '../digest.js'
 
@@ -68,10 +69,13 @@ const isHostAndPort = (text: string): boolean =>
   HOST.test(text) && Number(/:(\d+)$/.exec(text)?.[1] ?? 1) <= 65_535 && URL.canParse(`https://${text}`)
 
 const malformed = (text: string, what: string): UserError =>
-  new UserError('image-reference', `${text === '' ? 'an empty text' : text} names no image: ${what}`, {
+  new UserError('image-reference', `${text === '' ? 'an empty text' : withoutLogin(text)} names no image: ${what}`, {
     kind: 'usage',
     remedy: 'write REGISTRY/REPOSITORY:TAG, REGISTRY/REPOSITORY@sha256:..., or oci:FOLDER',
   })
+
+/** The part before an @ may be a password, unless a digest follows. */
+const withoutLogin = (text: string): string => (/^[^@]*@[a-z\d]+:[^/]*$/.test(text) ? text : maskedAddress(text))
 
 /** `quay.io/openshift/release@sha256:...`, or with the tag where there is no digest. */
 export const referenceText = ({ registry, repository, tag, digest }: ImageReference): string =>

@@ -11,6 +11,7 @@ export const METADATA_MUTANTS: readonly Mutant[] = [
   {
     ...{ ...RELEASE, row: '001 "inject the current coreos-assembler', does: 'puts the build at another place' },
     ...{ from: "const BOOT_IMAGE = 'bootimage.json'", to: "const BOOT_IMAGE = 'meta.json'" },
+    file: 'coreos/releases/release-files.ts',
     title: 'is the build metadata, for each architecture, at its place',
   },
   {
@@ -38,6 +39,21 @@ export const METADATA_MUTANTS: readonly Mutant[] = [
     ...{ from: 'built && mapped ? drift(built, mapped) : []', to: 'built && mapped ? [] : []' },
     ...{ test: 'test/cli/machine-os.test.ts' },
     title: 'info prints what is in a release; two sources that have drifted apart end with 1',
+  },
+  {
+    ...{
+      row: '004 "change oc adm release new to explicitly scrape',
+      does: 'leaves the version as the installer has it',
+    },
+    ...{ file: 'coreos/releases/operator-manifests.ts', test: 'test/cli/release.test.ts' },
+    ...{ from: 'text.replaceAll(SNAPSHOT, version)', to: 'text' },
+    title: 'takes the manifests of components as oc adm release new does: the boot images of the installer',
+  },
+  {
+    ...{ row: '001 the same, in an environment whose mirror registry', does: 'asks no mirror' },
+    ...{ file: 'registry/mirrors/mirrors.ts', test: 'test/cli/release-in-registry.test.ts' },
+    ...{ from: '...mirrors.map(({ place }) => at(place)), ', to: '' },
+    title: 'is pulled through mirrors, with the credentials of an auth file, while its registry is unreachable',
   },
   {
     ...{ ...VERSIONS, row: '003 "the version will change to something', does: 'does not know the new form' },
