@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../../../runtime/index.js'
 const run = promisify(execFile)
 const SCENARIOS = fileURLToPath(new URL('./openstacksdk.py', import.meta.url))
 
-/** What openstacksdk's scenarios end in, by their names. */
+/** Results of openstacksdk's scenarios, by their names. */
 async function scenarios(venv: string, url: string): Promise<Record<string, unknown>> {
   await using folder = await temporaryFolder()
   const env = { ...bareEnvironment(), ...(await cloud(folder.path, url)) }
