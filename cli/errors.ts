@@ -44,7 +44,7 @@ export const ERRORS = catalogue({
     sentence: 'the options for access to Ironic contradict each other or cannot be read',
     remedy: 'correct the option that the message names',
   },
-  'no-such-file': {
+  'no-written-file': {
     sentence: 'the Ignition config writes no such file',
     remedy: 'list the files with ironstage ignition show',
   },

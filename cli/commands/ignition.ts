@@ -157,7 +157,7 @@ export async function ignitionShow(
 async function catFile(config: SpecConfig, path: string, { stdout, stopped }: Environment): Promise<number> {
   const file = config.storage?.files?.find((one) => one.path === path)
   if (!file)
-    throw new UserError('no-such-file', `the config writes no file ${path}`, {
+    throw new UserError('no-written-file', `the config writes no file ${path}`, {
       remedy: 'ironstage ignition show FILE lists those it writes',
     })
   const fetch = ignitionFetch({ clock: systemClock(), signal: stopped })
