@@ -4,6 +4,7 @@ import { Command } from 'commander'
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Rehearse a deployment:': ['up', 'deploy', 'agent', 'coreos-installer'],
   'Configs and hosts:': ['ignition', 'bmh', 'rehearse'],
+  'Control a lab that runs:': ['fault', 'clock', 'journal'],
   'Compare with your Ironic:': ['record', 'replay', 'diff'],
   'CoreOS as the ramdisk:': ['images', 'iso', 'pxe'],
   'CoreOS files:': ['stream', 'download', 'cache'],

@@ -16,7 +16,7 @@ export function addOwnCommands(program: ToolCommand, environment: Environment, p
 
 function addOwnCommand(
   program: ToolCommand,
-  { usage, description, options: names, config, load }: OwnCommand<OptionName>,
+  { usage, description, options: names, descriptions = {}, config, load }: OwnCommand<OptionName>,
   environment: Environment,
   perform: Perform,
 ): void {
@@ -31,7 +31,7 @@ function addOwnCommand(
         program.command(family).description(COMMAND_FAMILIES[family]))
   const command = under.command(name).description(description)
   if (operand !== undefined) command.argument(operand.startsWith('[') ? operand : `<${operand}>`)
-  for (const option of names) command.addOption(asFlag(option))
+  for (const option of names) command.addOption(asFlag(option, descriptions[option]))
   command.addOption(configFlag(config))
   command.action(async () => {
     const { IRONSTAGE_CONFIG, ...variables } = environment.variables
@@ -54,10 +54,10 @@ function configFlag(format: ConfigFormat | undefined): Option {
   )
 }
 
-function asFlag(name: OptionName): Option {
+function asFlag(name: OptionName, own: string | undefined): Option {
   const { description, schema, ...rest } = OPTIONS[name]
   const flag = `${'short' in rest ? `-${rest.short}, ` : ''}--${name}${'value' in rest ? ` <${rest.value}>` : ''}`
-  const text = `${description} (${variableOf(name)})`
+  const text = `${own ?? description} (${variableOf(name)})`
   // Items of a repeated list are collected; they are checked with everything else.
   return schema.type === 'array' ? new ListOption(flag, text) : new Option(flag, text)
 }

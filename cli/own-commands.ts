@@ -23,6 +23,8 @@ export interface OwnCommand<N extends OptionName> {
   usage: string
   description: string
   options: readonly N[]
+  /** Descriptions of options that mean something of their own here. */
+  descriptions?: Partial<Record<N, string>>
   config?: ConfigFormat
   /** Loads the command's code: help and wrong usage need none of it. */
   load: () => Promise<(options: Options<N>, input: CommandInput) => Promise<number>>
@@ -39,6 +41,8 @@ export const COMMAND_FAMILIES = {
   ignition: 'work on Ignition configs; - is standard input',
   bmh: 'work on BareMetalHosts; - is standard input',
   rehearse: 'play stories with the operators of a cluster',
+  fault: 'let things go wrong in a lab that runs, and right again',
+  clock: 'show, set and move the time of a lab that runs',
 } as const
 
 export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
@@ -240,6 +244,71 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     load: async () => {
       const { rehearseUpgrade } = await import('./commands/rehearse.js')
       return (options, { environment, operands }) => rehearseUpgrade(options, environment, operands)
+    },
+  }),
+  command({
+    usage: 'fault list',
+    description: 'list the faults, and how often each has struck',
+    options: takes.FAULT_LIST_OPTIONS,
+    load: async () => {
+      const { faultList } = await import('./commands/fault.js')
+      return (options, { environment }) => faultList(options, environment)
+    },
+  }),
+  command({
+    usage: 'fault add [FILE...]',
+    description: 'add a fault, or those of files; - is standard input',
+    options: takes.FAULT_ADD_OPTIONS,
+    load: async () => {
+      const { faultAdd } = await import('./commands/fault.js')
+      return (options, { environment, operands }) => faultAdd(options, environment, operands)
+    },
+  }),
+  command({
+    usage: 'fault lift [ID...]',
+    description: 'lift faults',
+    options: takes.FAULT_LIFT_OPTIONS,
+    descriptions: { all: 'lift all faults', label: 'lift the faults with this label' },
+    load: async () => {
+      const { faultLift } = await import('./commands/fault.js')
+      return (options, { environment, operands }) => faultLift(options, environment, operands)
+    },
+  }),
+  command({
+    usage: 'clock show',
+    description: 'print the time of the lab',
+    options: takes.CLOCK_OPTIONS,
+    load: async () => {
+      const { clockShow } = await import('./commands/clock.js')
+      return (options, { environment }) => clockShow(options, environment)
+    },
+  }),
+  command({
+    usage: 'clock set MODE',
+    description: 'set how time passes: real, xN, manual or auto',
+    options: takes.CLOCK_OPTIONS,
+    load: async () => {
+      const { clockSet } = await import('./commands/clock.js')
+      return (options, { environment, operands: [mode = ''] }) => clockSet(options, environment, mode)
+    },
+  }),
+  command({
+    usage: 'clock advance [TIME]',
+    description: 'move time forward: by 31m, or until a node is in a state',
+    options: takes.CLOCK_ADVANCE_OPTIONS,
+    load: async () => {
+      const { clockAdvance } = await import('./commands/clock.js')
+      return (options, { environment, operands: [by] }) => clockAdvance(options, environment, by)
+    },
+  }),
+  command({
+    usage: 'journal',
+    description: 'print what happened in a lab: requests, commands, states, faults',
+    options: takes.JOURNAL_OPTIONS,
+    descriptions: { node: 'entries of this node, by name or uuid', follow: 'go on with what happens' },
+    load: async () => {
+      const { journal } = await import('./commands/journal.js')
+      return (options, { environment }) => journal(options, environment)
     },
   }),
   command({

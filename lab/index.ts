@@ -14,6 +14,7 @@ export { ERRORS } from './errors.js'
 export type { LabEvent, LabEvents } from './events.js'
 export type { AddedFault, Fault, FaultEffect, FaultMatch, FaultReport, Faults } from './faults/fault.js'
 export type * from './journal/entry.js'
+export { entryLine } from './journal/entry-line.js'
 export { Journal, type JournalQuery, type LabJournal } from './journal/journal.js'
 export { ignitionFetch } from './ignition-fetch.js'
 export {
@@ -26,7 +27,8 @@ export {
 } from './image-staging.js'
 export { machineBehind, type MachineReport } from './control/machine-report.js'
 export { controlOpenApi } from './control/openapi.js'
-export { faultFrom } from './control/handlers.js'
+export { faultFrom, readFaults } from './control/fault-document.js'
+export { FAULT } from './control/schemas.js'
 export type {
   AdvanceRequest,
   Duration,

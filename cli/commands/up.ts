@@ -2,13 +2,14 @@ import { join } from 'node:path'
 import {
   errorChain,
   type Clock,
+  type ClockMode,
+  LabClock,
   letGarbageGrow,
-  systemClock,
   systemRandom,
   type ConfigFile,
   UserError,
 } from '../../runtime/index.js'
-import { type LiveImagesRequest, serve, type LabEvent, type Served } from '../../lab/index.js'
+import { entryLine, type LiveImagesRequest, serve, type LabEvent, type Served } from '../../lab/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../ironic-mock/index.js'
 import { openObjectFile, openKube, serveKube, type HostReport } from '../../cluster/index.js'
@@ -16,6 +17,7 @@ import { ramdiskSource, type RamdiskSource } from '../../metal3/index.js'
 import type { IronicRelease } from '../../wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { bmcAccountOf } from '../options/bmc-account.js'
+import { faultsIn } from './fault.js'
 import { agentOptionsOf } from './ignition-agent.js'
 import { readHardware } from '../options/hardware-file.js'
 import { imagesOf } from '../options/image-cache.js'
@@ -41,7 +43,8 @@ export async function up(
   using _ = containStrayErrors(logger)
   const json = options.json ?? false
   const say = (line: string) => void stdout.write(`${line}\n`)
-  const clock = systemClock(options.speed ?? 1)
+  const clock = new LabClock({ mode: clockMode(options) })
+  const faults = options.faults === undefined ? [] : await faultsIn([options.faults], environment)
   const byDefault = useCoreosIpa(environment.variables)
   const watching = watchNodes(say, json)
   const manifests = await manifestsOf(options)
@@ -64,6 +67,8 @@ export async function up(
     logger,
     onEvent: watching.onEvent,
   })
+  for (const fault of faults) served.stage.faults.add(fault)
+  if (options.verbose) served.stage.journal.listen((entry) => say(json ? JSON.stringify(entry) : entryLine(entry)))
   using objectFile = objectFileOf(options)
   const kube = openKube({ clock, random: systemRandom, ...(objectFile ? { file: objectFile } : {}) })
   const kubePort = options['kube-api']
@@ -113,6 +118,20 @@ export async function up(
   await stopAsked(stopped)
   if (!json) say(`ironstage stops: ${errorChain(stopped.reason).join(': ')}`)
   return 0
+}
+
+/** @throws UserError (usage) for two of the options that say how time passes */
+function clockMode({ speed, clock }: UpOptions): ClockMode {
+  if (clock === undefined) return speed ?? 1
+  if (speed !== undefined)
+    throw new UserError('usage', '--speed and --clock both say how time passes', {
+      kind: 'usage',
+      remedy: `leave one of them out: --clock x${speed} is --speed ${speed}`,
+    })
+  const factor = clock === 'real' ? 1 : Number(clock.slice(1))
+  if (clock === 'manual' || clock === 'auto') return clock
+  if (factor > 0) return factor
+  throw new UserError('usage', `--clock ${clock}: time would not pass`, { kind: 'usage', remedy: 'use --clock manual' })
 }
 
 /** The manifests of `--hosts`, read before anything starts. */

@@ -47,8 +47,11 @@ export const UP_OPTIONS = [
     'bmc-password',
     'state-dir',
     'speed',
+    'clock',
+    'faults',
     'realistic',
     'steps',
+    'verbose',
     'json',
   ] as const),
   ...IMAGE_CACHE_OPTIONS,
@@ -98,7 +101,15 @@ export const AGENT_OPTIONS = [
   'json',
 ] as const
 
-export const OPENAPI_OPTIONS = ['ironic-release'] as const
+export const OPENAPI_OPTIONS = ['ironic-release', 'lab'] as const
+
+export const FAULT_LIST_OPTIONS = ['url', 'label', 'json'] as const
+export const FAULT_ADD_OPTIONS = ['url', 'match', 'effect', 'times', 'after', 'probability', 'label', 'json'] as const
+export const FAULT_LIFT_OPTIONS = ['url', 'label', 'all'] as const
+export const CLOCK_OPTIONS = ['url', 'json'] as const
+export const CLOCK_ADVANCE_OPTIONS = ['url', 'until', 'within', 'json'] as const
+export const JOURNAL_OPTIONS = ['url', 'node', 'kind', 'route', 'last', 'follow', 'har', 'json'] as const
+
 export const ERRORS_OPTIONS = ['json'] as const
 
 export const STEP_LIST_OPTIONS = ['steps', 'json'] as const

@@ -1,5 +1,6 @@
 import { AGENT_CONFIG_SHAPES } from './table/agent-config.js'
 import { AGENT_SHAPES } from './table/agent.js'
+import { CONTROL_SHAPES } from './table/control.js'
 import { IGNITION_SHAPES } from './table/ignition.js'
 import { INSTALLATION_SHAPES } from './table/installation.js'
 import { LIVE_IMAGE_SHAPES } from './table/live-image.js'
@@ -25,6 +26,7 @@ export const OPTIONS = {
   ...AGENT_CONFIG_SHAPES,
   ...REHEARSAL_SHAPES,
   ...RECORDING_SHAPES,
+  ...CONTROL_SHAPES,
 } as const satisfies Record<string, OptionShape>
 
 export type OptionName = keyof typeof OPTIONS

@@ -189,15 +189,15 @@ function throughProbe(
   around: <T>(call: string, work: () => Promise<T>) => Promise<T>,
 ): BmcHardware {
   return {
-    report: () => around('report', () => hardware.report()),
-    system: () => around('system', () => hardware.system()),
-    change: (change) => around('change', () => hardware.change(change)),
-    media: () => around('media', () => hardware.media()),
-    indicators: () => around('indicators', () => hardware.indicators()),
-    indicator: (component, name) => around('indicator', () => hardware.indicator(component, name)),
+    report: () => around('read firmware', () => hardware.report()),
+    system: () => around('read hardware', () => hardware.system()),
+    change: (change) => around('change firmware', () => hardware.change(change)),
+    media: () => around('read media', () => hardware.media()),
+    indicators: () => around('read indicators', () => hardware.indicators()),
+    indicator: (component, name) => around('read indicator', () => hardware.indicator(component, name)),
     subscribe: (subscription) => around('subscribe', () => hardware.subscribe(subscription)),
     unsubscribe: (id) => around('unsubscribe', () => hardware.unsubscribe(id)),
-    subscriptions: () => around('subscriptions', () => hardware.subscriptions()),
+    subscriptions: () => around('read subscriptions', () => hardware.subscriptions()),
   }
 }
 

@@ -1,14 +1,15 @@
-import { Ajv, type ValidateFunction } from 'ajv'
 import { BmcRefused, type Guard } from '../../ironic-mock/index.js'
 import { checkNesting, errorChain, UserError, userError, type ErrorCode, type Logger } from '../../runtime/index.js'
 import { IronicRefused, type Dispatch, type WireRequest, type WireResponse } from '../../wire/index.js'
 import { routeOf } from '../faults/check-fault.js'
-import { schemaProblem } from './schema-problem.js'
+import { Checks } from './checks.js'
 import { isAnswer, type ControlHandler, type ControlOperation } from './operation.js'
 import { CONTROL_OPERATIONS, type ControlOperationId } from './operations.js'
 
 /** Prefix of the control API's paths. No path of Ironic begins with it. */
 const LAB = '/_lab'
+
+const DESCRIBED = `${LAB}/openapi describes every call`
 
 export interface ControlApiOptions {
   /** Answers all other paths. */
@@ -75,7 +76,7 @@ function operationOf(method: string, path: string): { operation: ControlOperatio
 function readQuery(request: WireRequest, { query = {} }: ControlOperation, checks: Checks): Record<string, string> {
   const search = new URLSearchParams(request.target.split(/\?(.*)/s)[1] ?? '')
   const values = Object.fromEntries(search)
-  checks.check({ type: 'object', additionalProperties: false, properties: query }, values, 'the query')
+  checks.check({ type: 'object', additionalProperties: false, properties: query }, values, 'the query', DESCRIBED)
   return values
 }
 
@@ -91,30 +92,19 @@ function readBody({ body }: WireRequest, operation: ControlOperation, checks: Ch
       })
     }
   checkNesting(document, 'the body')
-  checks.check(operation.body, document, 'the body')
+  checks.check(operation.body, document, 'the body', DESCRIBED)
   return document
-}
-
-/** Schemas, compiled when they are first used. */
-class Checks {
-  #ajv: Ajv | undefined
-  readonly #compiled = new Map<object, ValidateFunction>()
-
-  /** @throws UserError `bad-request` */
-  check(schema: object, value: unknown, what: string): void {
-    this.#ajv ??= new Ajv({ allErrors: true, strict: false, verbose: true, validateFormats: false })
-    let accepts = this.#compiled.get(schema)
-    if (!accepts) this.#compiled.set(schema, (accepts = this.#ajv.compile(schema)))
-    if (accepts(value)) return
-    throw new UserError('bad-request', `${what} is wrong: ${schemaProblem(accepts.errors!)}`, {
-      remedy: `${LAB}/openapi tells what it takes`,
-    })
-  }
 }
 
 function failure(error: unknown, { method, target }: WireRequest, logger: Logger): WireResponse {
   const known = userError(error)
-  if (known) return refusal(STATUS[known.code] ?? 409, known.code, errorChain(known).join(': '), known.remedy ?? null)
+  if (known)
+    return refusal(
+      STATUS[known.code] ?? (known.kind === 'usage' ? 400 : 409),
+      known.code,
+      errorChain(known).join(': '),
+      known.remedy ?? null,
+    )
   if (error instanceof IronicRefused)
     return refusal(409, 'ironic-refused', error.message, 'do what Ironic asks for first')
   if (error instanceof BmcRefused) return refusal(409, 'bmc-refused', error.message, 'lift the faults of this BMC')

@@ -1,14 +1,16 @@
 import type { LiveUrls } from '../../coreos/index.js'
 import { readFleet, type HardwareFleet, type Machine, type Machines } from '../../machine/index.js'
-import { checkNesting, readDuration, UserError } from '../../runtime/index.js'
-import { answerOfStream, type NodeRecord, type ProvisionState } from '../../wire/index.js'
+import { readDuration, UserError } from '../../runtime/index.js'
+import type { NodeRecord, ProvisionState } from '../../wire/index.js'
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
-import type { Fault, FaultReport, Faults } from '../faults/fault.js'
+import type { FaultReport, Faults } from '../faults/fault.js'
 import { installedFiles } from '../installed-files.js'
 import type { JournalKind } from '../journal/entry.js'
 import { har } from '../journal/har.js'
-import { TooSlow, type Journal, type JournalQuery } from '../journal/journal.js'
+import type { Journal, JournalQuery } from '../journal/journal.js'
 import type { ClockControl } from './clock-control.js'
+import { eventStream } from './event-stream.js'
+import { faultFrom } from './fault-document.js'
 import { machineReport } from './machine-report.js'
 import { controlOpenApi, CONTROL_VERSION } from './openapi.js'
 import type { ControlCall, ControlHandler } from './operation.js'
@@ -186,6 +188,10 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
 
     journal: ({ query, request }) => {
       const limit = Math.min(Number(query['limit'] ?? 100), 1000)
+      if (query['last'] !== undefined) {
+        const all = journal.entries(queryFrom(query))
+        return { entries: all.slice(Math.max(0, all.length - Math.min(Number(query['last']), 1000))), next: null }
+      }
       const entries = journal.entries(queryFrom(query), limit)
       const last = entries.at(-1)?.id
       const isMore = entries.length === limit && last !== undefined && last < journal.last
@@ -199,45 +205,12 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
         .join(''),
     }),
     journalHar: ({ query }) => har(journal.entries(queryFrom(query))),
-    events: ({ query, request }) => {
-      const after = request.headers['last-event-id'] ?? query['after'] ?? String(journal.last)
-      const wanted = { ...queryFrom(query), after: Number(after) }
-      if (!Number.isSafeInteger(wanted.after) || wanted.after < 0)
-        throw new UserError('bad-request', `Last-Event-ID is ${after}, which is no id of an entry`, {
-          remedy: 'leave it out, or send the id of the last event that came',
-        })
-      const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
-      return answerOfStream(200, headers, async function* (signal) {
-        // The answer's header leaves with its first bytes.
-        yield ': entries of the journal\n\n'
-        try {
-          for await (const entries of journal.follow(wanted, signal))
-            yield entries
-              .map((entry) => `id: ${entry.id}\nevent: ${entry.kind}\ndata: ${journal.textOf(entry)}\n\n`)
-              .join('')
-        } catch (error) {
-          if (!(error instanceof TooSlow)) throw error
-          yield `event: lost\ndata: ${JSON.stringify({ message: error.message })}\n\n`
-        }
-      })
-    },
-  }
-}
-
-/** A fault as the API takes it, with lengths of time as texts. */
-export function faultFrom(document: unknown): Fault {
-  checkNesting(document, 'the fault')
-  const { effect, between, ...rest } = document as Omit<Fault, 'between'> & { between?: [string, string] }
-  const { for: length, ...more } = effect as Fault['effect'] & { for?: string | number }
-  return {
-    ...rest,
-    effect: (length === undefined ? more : { ...more, ms: readDuration(length)! }) as Fault['effect'],
-    ...(between ? { between: [readDuration(between[0])!, readDuration(between[1])!] as const } : {}),
+    events: ({ query, request }) => eventStream(journal, queryFrom(query), request.headers['last-event-id']),
   }
 }
 
 function queryFrom(query: Readonly<Record<string, string>>): JournalQuery {
-  const { kind, status, after, since, until, limit: _, ...rest } = query
+  const { kind, status, after, since, until, limit: _, last: _last, ...rest } = query
   return {
     ...rest,
     ...(kind === undefined ? {} : { kind: kind.split(',') as JournalKind[] }),

@@ -26,6 +26,7 @@ const MACHINE = describing<MachineReport>({
 const NODE = describing<NodeReport>({ type: 'object' })
 const OBJECT = { type: 'object' }
 const TEXT = describing<string>({ type: 'string' })
+const LAST = describing<number>({ type: 'string', pattern: '^[0-9]+$', description: 'only the last entries, so many' })
 const LIMIT = describing<number>({ type: 'string', pattern: '^[0-9]+$', description: 'entries at most; default 100' })
 
 /** Everything that the control API serves. */
@@ -230,7 +231,7 @@ export const CONTROL_OPERATIONS = [
     path: '/journal',
     status: 200,
     summary: 'What happened in the lab, oldest first',
-    query: { ...JOURNAL_QUERY, limit: LIMIT },
+    query: { ...JOURNAL_QUERY, limit: LIMIT, last: LAST },
     answer: open({ entries: listOf(ENTRY), next: describing<string | null>({ type: ['string', 'null'] }) }),
   },
   {

@@ -38,7 +38,7 @@ const MATCH = closed({
   program: text('a command on a machine, by the name of its program'),
   disk: text('kernel name of a disk'),
   image: text("a container's image that is pulled, or what its name begins with"),
-  bmc: text('a call of a BMC: read power, set power, set boot, change, report ...'),
+  bmc: text('a call of a BMC: read power, set power, set boot, read firmware, change firmware, read hardware ...'),
 })
 
 /** Members of effects beyond their kind. */

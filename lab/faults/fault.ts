@@ -21,7 +21,7 @@ export interface FaultMatch {
   disk?: string
   /** A container's image that is pulled, or what its name begins with. */
   image?: string
-  /** A call of a BMC: `read power`, `set power`, `set boot`, or what is done to its firmware: `change`, `report` ... */
+  /** A call of a BMC: `read power`, `set power`, `set boot`, `read firmware`, `change firmware`, `read hardware` ... */
   bmc?: string
 }
 

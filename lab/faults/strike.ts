@@ -123,7 +123,5 @@ async function darkened<T>(
 const machineAt = (point: ProbePoint, context: FaultContext): string | undefined =>
   point.kind === 'bmc' ? context.machineOf(String(point['node'])) : (point['machine'] as string | undefined)
 
-/** Calls that change nothing, or whose answer is something that was made. */
-const READS = ['read power', 'report', 'system', 'media', 'indicators', 'indicator', 'subscriptions', 'subscribe']
-
-const isRead = (point: ProbePoint): boolean => READS.includes(String(point['call']))
+/** A call that changes nothing, or whose answer is something that was made. */
+const isRead = (point: ProbePoint): boolean => /^(read |subscribe$)/.test(String(point['call']))

@@ -1,3 +1,4 @@
+import { systemClock } from '../../runtime/index.js'
 import { beginsWith, routeOf } from '../faults/check-fault.js'
 import type { EntryHead, ExchangeEntry, JournalEntry, JournalKind } from './entry.js'
 
@@ -47,6 +48,9 @@ interface Slot {
   made?: JournalEntry
   text?: string
 }
+
+/** Milliseconds of wall time after which a reader that waits for entries gets none. */
+const QUIET = 15_000
 
 /** Entries that a reader gets at once. */
 const FIRST_LOOK = 64
@@ -134,7 +138,8 @@ export class Journal implements LabJournal {
 
   /**
    * The entries that a query selects, now and later, some at once. It reads from the ring when it is asked for more, so a
-   * slow reader costs nothing; one for which entries were dropped in the meantime ends with {@link TooSlow}.
+   * slow reader costs nothing; one for which entries were dropped in the meantime ends with {@link TooSlow}. Where nothing
+   * happens for a while, there are none.
    */
   async *follow(query: JournalQuery, signal: AbortSignal): AsyncGenerator<JournalEntry[]> {
     const selects = selection(query)
@@ -143,6 +148,7 @@ export class Journal implements LabJournal {
     while (!signal.aborted) {
       if (next >= this.#next) {
         await this.#more(signal)
+        if (next >= this.#next && !signal.aborted) yield []
         continue
       }
       if (next < this.#first) throw new TooSlow(next, this.#first)
@@ -156,15 +162,21 @@ export class Journal implements LabJournal {
     }
   }
 
+  /** Waits for another entry; for at most {@link QUIET}, so that a reader can show that it is still there. */
   async #more(signal: AbortSignal): Promise<void> {
+    const over = new AbortController()
     await new Promise<void>((resolve) => {
       const wake = (): void => {
         this.#waiting.delete(wake)
         signal.removeEventListener('abort', wake)
+        over.abort()
         resolve()
       }
       this.#waiting.add(wake)
       signal.addEventListener('abort', wake, { once: true })
+      systemClock()
+        .sleep(QUIET, { weak: true, signal: over.signal })
+        .then(wake, () => {})
     })
     // Entries of one moment are read together.
     await Promise.resolve()

@@ -1,0 +1,125 @@
+import { parse } from 'yaml'
+import { readFaults, type Fault } from '../../lab/index.js'
+import { errorChain, readNested, UserError } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+import { LabClient } from '../lab-client.js'
+import { readInputs } from '../options/input-files.js'
+import type { FAULT_ADD_OPTIONS, FAULT_LIFT_OPTIONS, FAULT_LIST_OPTIONS } from '../options/option-lists.js'
+import type { Options } from '../options/options.js'
+
+interface Report {
+  id: string
+  struck: number
+  match: Record<string, string>
+  effect: { kind: string; [member: string]: unknown }
+  times?: number
+  label?: string
+}
+
+/** `ironstage fault list` */
+export async function faultList(
+  { url, label, json }: Options<(typeof FAULT_LIST_OPTIONS)[number]>,
+  environment: Environment,
+): Promise<number> {
+  const query = label === undefined ? '' : `?label=${encodeURIComponent(label)}`
+  const { faults } = (await new LabClient(url, environment).ask('GET', `/faults${query}`)) as { faults: Report[] }
+  for (const fault of faults) environment.stdout.write(`${json ? JSON.stringify(fault) : line(fault)}\n`)
+  if (faults.length === 0 && !json) environment.stdout.write('there are no faults\n')
+  return 0
+}
+
+/** `ironstage fault add [FILE...]` */
+export async function faultAdd(
+  options: Options<(typeof FAULT_ADD_OPTIONS)[number]>,
+  environment: Environment,
+  files: readonly string[],
+): Promise<number> {
+  const documents = files.length > 0 ? await inFiles(files, environment) : [fromOptions(options)]
+  if (files.length > 0 && (options.effect !== undefined || options.match !== undefined))
+    throw usage('a fault is either in a file or in options', 'leave out --match and --effect, or the file')
+  // All are read before the first is added.
+  for (const [index, document] of documents.entries()) readFaults(document, files[index] ?? 'the fault')
+  const client = new LabClient(options.url, environment)
+  for (const document of documents.flatMap(listIn)) {
+    const added = (await client.ask('POST', '/faults', document)) as Report
+    environment.stdout.write(`${options.json ? JSON.stringify(added) : line(added)}\n`)
+  }
+  return 0
+}
+
+/** `ironstage fault lift [ID...]` */
+export async function faultLift(
+  { url, label, all }: Options<(typeof FAULT_LIFT_OPTIONS)[number]>,
+  environment: Environment,
+  ids: readonly string[],
+): Promise<number> {
+  const client = new LabClient(url, environment)
+  if ([ids.length > 0, label !== undefined, all === true].filter(Boolean).length !== 1)
+    throw usage('name which faults to lift', 'give ids, or --label, or --all')
+  for (const id of ids) await client.ask('DELETE', `/faults/${encodeURIComponent(id)}`)
+  if (ids.length === 0)
+    await client.ask('DELETE', `/faults${label === undefined ? '' : `?label=${encodeURIComponent(label)}`}`)
+  return 0
+}
+
+/**
+ * Faults in YAML or JSON files.
+ *
+ * @throws UserError (usage) naming the file
+ */
+export async function faultsIn(files: readonly string[], environment: Environment): Promise<Fault[]> {
+  const documents = await inFiles(files, environment)
+  return documents.flatMap((document, index) => readFaults(document, files[index]!))
+}
+
+async function inFiles(files: readonly string[], environment: Environment): Promise<unknown[]> {
+  const inputs = await readInputs(files, environment, 'file of faults')
+  return inputs.map(({ name, bytes }) => {
+    try {
+      return readNested(Buffer.from(bytes).toString(), name, (text) => parse(text, { maxAliasCount: 100 }) as unknown)
+    } catch (cause) {
+      if (cause instanceof UserError) throw cause
+      throw usage(`${name} is no YAML: ${errorChain(cause)[0]!.split('\n')[0]!}`, 'docs/control.md has examples')
+    }
+  })
+}
+
+const listIn = (document: unknown): unknown[] => {
+  if (Array.isArray(document)) return document
+  const { faults } = document as { faults?: unknown[] }
+  return faults ?? [document]
+}
+
+/** A fault as `--match node=node-3 --effect delay:for=5s` tells it. */
+function fromOptions(options: Options<(typeof FAULT_ADD_OPTIONS)[number]>): object {
+  const { match = [], effect, times, after, probability, label } = options
+  if (effect === undefined) throw usage('the effect of the fault is missing', '--effect agent-silent, or a file')
+  const [kind = '', members = ''] = effect.split(/:(.*)/s)
+  return {
+    match: Object.fromEntries(match.map(pair)),
+    effect: { kind, ...Object.fromEntries(members.split(',').filter(Boolean).map(pair)) },
+    ...(times === undefined ? {} : { times }),
+    ...(after === undefined ? {} : { after }),
+    ...(probability === undefined ? {} : { probability }),
+    ...(label === undefined ? {} : { label }),
+  }
+}
+
+/** `code=1` */
+function pair(text: string): [string, string | number] {
+  const [key = '', value = ''] = text.split(/=(.*)/s)
+  return [key, /^\d+$/.test(value) ? Number(value) : value]
+}
+
+function line({ id, struck, match, effect, times, label }: Report): string {
+  const { kind, ...members } = effect
+  const words = (record: object) => Object.entries(record).map(([key, value]) => `${key}=${String(value)}`)
+  const where = words(match)
+  return [
+    ...[id, [kind, ...words(members)].join(' '), where.length === 0 ? 'everywhere' : where.join(' ')],
+    ...(label === undefined ? [] : [label]),
+    `struck ${struck}${times === undefined ? '' : ` of ${times}`}`,
+  ].join('  ')
+}
+
+const usage = (message: string, remedy: string): UserError => new UserError('usage', message, { kind: 'usage', remedy })

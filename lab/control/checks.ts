@@ -1,0 +1,18 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import { UserError } from '../../runtime/index.js'
+import { schemaProblem } from './schema-problem.js'
+
+/** Schemas, compiled when they are first used. */
+export class Checks {
+  #ajv: Ajv | undefined
+  readonly #compiled = new Map<object, ValidateFunction>()
+
+  /** @throws UserError `bad-request` (usage) */
+  check(schema: object, value: unknown, what: string, remedy: string): void {
+    this.#ajv ??= new Ajv({ allErrors: true, strict: false, verbose: true, validateFormats: false })
+    let accepts = this.#compiled.get(schema)
+    if (!accepts) this.#compiled.set(schema, (accepts = this.#ajv.compile(schema)))
+    if (accepts(value)) return
+    throw new UserError('bad-request', `${what} is wrong: ${schemaProblem(accepts.errors!)}`, { kind: 'usage', remedy })
+  }
+}

@@ -1,0 +1,32 @@
+import { UserError } from '../../runtime/index.js'
+import { answerOfStream, type WireResponse } from '../../wire/index.js'
+import { TooSlow, type Journal, type JournalQuery } from '../journal/journal.js'
+
+/**
+ * Entries of a journal as server-sent events, from the present on, or after an entry. A reader that is too slow is cut off
+ * with an event `lost`.
+ *
+ * @param last the header `Last-Event-ID`
+ * @throws UserError `bad-request`
+ */
+export function eventStream(journal: Journal, query: JournalQuery, last: string | undefined): WireResponse {
+  const after = last === undefined ? (query.after ?? journal.last) : Number(last)
+  if (!Number.isSafeInteger(after) || after < 0)
+    throw new UserError('bad-request', `Last-Event-ID is ${last}, which is no id of an entry`, {
+      remedy: 'leave it out, or send the id of the last event that came',
+    })
+  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
+  return answerOfStream(200, headers, async function* (signal) {
+    // The answer's header leaves with its first bytes.
+    yield ': entries of the journal\n\n'
+    try {
+      for await (const entries of journal.follow({ ...query, after }, signal))
+        yield entries.length === 0
+          ? ': nothing new\n\n'
+          : entries.map((entry) => `id: ${entry.id}\nevent: ${entry.kind}\ndata: ${journal.textOf(entry)}\n\n`).join('')
+    } catch (error) {
+      if (!(error instanceof TooSlow)) throw error
+      yield `event: lost\ndata: ${JSON.stringify({ message: error.message })}\n\n`
+    }
+  })
+}

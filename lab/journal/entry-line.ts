@@ -1,0 +1,35 @@
+import type { JournalEntry } from './entry.js'
+
+/** An entry in a line for people: `12:00:31.250  node-3  PUT /v1/nodes/node-3/states/provision 202  (fault-1)` */
+export function entryLine(entry: JournalEntry): string {
+  const time = entry.labTime.slice(11, 23)
+  const who = entry.name ?? entry.node ?? entry.machine ?? '-'
+  const fault = entry.fault === null || entry.kind === 'fault' ? '' : `  (${entry.fault})`
+  return `${time}  ${who}  ${text(entry)}${fault}`
+}
+
+function text(entry: JournalEntry): string {
+  switch (entry.kind) {
+    case 'exchange': {
+      const { from, to, method, target, status, error, nearMiss } = entry
+      const miss = nearMiss ? `; nearest is ${nearMiss.nearest}: ${nearMiss.why}` : ''
+      return `${from} > ${to}  ${method} ${target}  ${status ?? error}${miss}`
+    }
+    case 'command':
+      return `$ ${entry.argv.join(' ')}  ${entry.error ?? `exit ${entry.exitCode}`}`
+    case 'state':
+      return `${entry.was === entry.state || entry.was === null ? '' : `${entry.was} > `}${entry.state}${entry.power === null ? '' : `, ${entry.power}`}${entry.lastError === null ? '' : `: ${entry.lastError}`}`
+    case 'bmc':
+      return `bmc  ${entry.call}${entry.error === null ? '' : `  ${entry.error}`}`
+    case 'power':
+      return `power ${entry.what}${entry.error === null ? '' : `  ${entry.error}`}`
+    case 'boot':
+      return `boots: ${entry.what}`
+    case 'pull':
+      return `pulls ${entry.what}${entry.error === null ? '' : `  ${entry.error}`}`
+    case 'fault':
+      return `${entry.fault} (${entry.effect}) ${entry.what}`
+    case 'lab':
+      return entry.what
+  }
+}

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest'
+import type { JournalEntry } from './entry.js'
+import { Journal, TooSlow } from './journal.js'
+import { maskedMessage, maskedTarget } from './mask-message.js'
+import { nearMiss } from './near-miss.js'
+
+function journalOf(options: { capacity?: number; bytes?: number } = {}) {
+  let now = 0
+  const journal = new Journal({ now: () => now, wallNow: () => 5, ...options })
+  const add = (what: string, bytes = 0): void => {
+    now += 1000
+    journal.add((head) => ({ ...head, kind: 'lab', node: null, name: null, machine: null, fault: null, what }), bytes)
+  }
+  return { journal, add }
+}
+const words = (entries: readonly JournalEntry[]) => entries.map((entry) => (entry.kind === 'lab' ? entry.what : ''))
+
+describe('the ring', () => {
+  test('keeps as many entries as it has room for, and counts them all', () => {
+    const { journal, add } = journalOf({ capacity: 3 })
+    for (const what of ['a', 'b', 'c', 'd', 'e']) add(what)
+    expect([words(journal.entries()), journal.first, journal.last]).toEqual([['c', 'd', 'e'], 3, 5])
+    expect(journal.entries()[0]).toMatchObject({ id: 3, labTime: '1970-01-01T00:00:03.000Z' })
+  })
+
+  test('drops the oldest when their bodies take too much room, and never the last', () => {
+    const { journal, add } = journalOf({ bytes: 100 })
+    for (const what of ['a', 'b', 'c']) add(what, 40)
+    expect(words(journal.entries())).toEqual(['b', 'c'])
+    add('large', 1000)
+    expect(words(journal.entries())).toEqual(['large'])
+  })
+
+  test('is asked by id and time', () => {
+    const { journal, add } = journalOf()
+    for (const what of ['a', 'b', 'c', 'd']) add(what)
+    expect(words(journal.entries({ after: 1 }, 2))).toEqual(['b', 'c'])
+    expect(words(journal.entries({ since: 2000, until: 4000 }))).toEqual(['b', 'c'])
+  })
+})
+
+describe('a reader', () => {
+  test('gets what there is, then what comes, and ends when it is asked to', async () => {
+    const { journal, add } = journalOf()
+    add('before')
+    const over = new AbortController()
+    const seen: string[] = []
+    const reading = (async () => {
+      for await (const entries of journal.follow({}, over.signal)) {
+        seen.push(...words(entries))
+        if (seen.at(-1) === 'last') over.abort()
+      }
+    })()
+    await new Promise((resolve) => setImmediate(resolve))
+    add('between')
+    add('last')
+    await reading
+    expect(seen).toEqual(['before', 'between', 'last'])
+  })
+
+  test('that is so slow that entries are gone is told so', async () => {
+    const { journal, add } = journalOf({ capacity: 2 })
+    add('a')
+    const reader = journal.follow({}, new AbortController().signal)
+    await reader.next()
+    for (const what of ['b', 'c', 'd', 'e']) add(what)
+    await expect(reader.next()).rejects.toBeInstanceOf(TooSlow)
+  })
+})
+
+test('secrets of headers, bodies, patches and queries are masked', () => {
+  const patch = JSON.stringify([{ op: 'add', path: '/driver_info/redfish_password', value: 'hunter2' }])
+  const body = JSON.stringify({
+    driver_info: { redfish_password: 'hunter2', redfish_username: 'admin' },
+    ...{ agent_token: 'hunter2', configdrive: { user_data: 'hunter2' }, url: 'http://me:hunter2@host/' },
+    args: { ignition: { ignition: { version: '3.4.0' }, passwd: 'hunter2' } },
+  })
+  const shown = JSON.stringify([
+    maskedMessage({ authorization: 'Basic hunter2', 'x-auth-token': 'hunter2' }, body, 1),
+    maskedMessage({}, patch, 1),
+    maskedTarget('/v1/commands/?wait=true&agent_token=hunter2'),
+  ])
+  expect(shown).not.toContain('hunter2')
+  expect(shown).toContain('admin')
+})
+
+test.each([
+  ['GET', '/v1/node', 404, 'GET /v1/nodes', 'the path has node and not nodes'],
+  ['GET', '/v1/nodes/node-3', 404, 'node node-1', 'there is no node node-3'],
+  [
+    'POST',
+    '/v1/nodes/node-1/states/provision',
+    405,
+    'PUT /v1/nodes/{node_ident}/states/provision',
+    'the method is POST and not PUT',
+  ],
+  [
+    'PUT',
+    '/v1/nodes/node-1/states/provisio',
+    404,
+    'PUT /v1/nodes/{node_ident}/states/provision',
+    'the path has provisio and not provision',
+  ],
+])('%s %s, which led nowhere, comes nearest to what was meant', (method, target, status, nearest, why) => {
+  const missed = nearMiss({ to: 'ironic', method, target, status, version: '1.95' }, () => ['node-1', 'metal'])
+  expect(missed).toEqual({ nearest, why })
+})
