@@ -184,6 +184,8 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
     const stream = streamToSend(reply)
     // A body without an end keeps no clock from moving.
     if (stream && request.method !== 'HEAD') return sendStream(response, stream, ending.signal)
+    // The client has gone meanwhile: nothing would end the hold.
+    if (response.closed) return
     const hold = clock.hold(`answering ${request.method} ${request.url}`)
     response.once('close', () => hold[Symbol.dispose]())
     response.end(bodyToSend(reply))

@@ -240,3 +240,30 @@ describe('the probe', () => {
     cut[Symbol.dispose]()
   })
 })
+
+test('a client that has gone before its answer keeps no virtual clock from moving', async () => {
+  const lab = new VirtualClock()
+  let answerNow = (): void => {}
+  let arrived = (): void => {}
+  const isThere = new Promise<void>((resolve) => (arrived = resolve))
+  const server = scope.use(
+    await serveHttp({
+      ...{ port: 0, clock: lab },
+      dispatch: () =>
+        new Promise((resolve) => {
+          arrived()
+          answerNow = () => resolve({ status: 200, headers: {}, body: 'late' })
+        }),
+    }),
+  )
+  const controller = new AbortController()
+  const asked = fetch(server.url, { signal: controller.signal }).catch((error: unknown) => error)
+  await isThere
+  controller.abort()
+  await asked
+  // The server hears of it.
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  answerNow()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(lab.holds()).toEqual([])
+})

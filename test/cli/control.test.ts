@@ -24,7 +24,7 @@ async function started(...more: string[]): Promise<{ up: CommandRun; url: string
 describe('a lab that runs', () => {
   let up: CommandRun
   let url: string
-  beforeAll(async () => void ({ up, url } = await started()))
+  beforeAll(async () => void ({ up, url } = await started()), 60_000)
   afterAll(async () => {
     up.stop()
     await up.ended
