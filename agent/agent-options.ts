@@ -64,6 +64,8 @@ export interface Agent extends AsyncDisposable {
   /** HTTP API, relative to its mount point. */
   readonly dispatch: Dispatch
   readonly phase: Phase
+  /** Whether a command runs. */
+  readonly isBusy: boolean
   /** UUID of the node, from the lookup. */
   readonly nodeUuid: string | null
   /** Stops like a killed process: running commands stay RUNNING in the saved state. */

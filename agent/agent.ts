@@ -11,7 +11,7 @@ import { readSavedState } from './saved-state.js'
 import { Outgoing } from './http/outgoing.js'
 import { PROMPT_PACE } from './pace.js'
 import { reduce, type Reduction, type Rules } from './reduce.js'
-import { initialState, isServing, newBoot, type AgentState, type Phase } from './state.js'
+import { initialState, isServing, newBoot, runningCommand, type AgentState, type Phase } from './state.js'
 import { TargetFacts } from './target-facts.js'
 import { Timer } from './timer.js'
 
@@ -123,6 +123,10 @@ class RunningAgent implements Agent {
 
   get phase(): Phase {
     return this.#state.live.phase
+  }
+
+  get isBusy(): boolean {
+    return runningCommand(this.#state.saved) !== undefined
   }
 
   get nodeUuid(): string | null {

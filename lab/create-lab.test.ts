@@ -20,8 +20,10 @@ test('a lab shows what a test needs and nothing of its parts', async () => {
     'faults',
     'journal',
     'registry',
+    'snapshots',
     'spec',
     'enroll',
+    'node',
     'wait',
     'fetchAt',
   ]

@@ -1,10 +1,12 @@
 import { IPA_PACE } from '../agent/index.js'
 import { LabClock, seededRandom, VirtualClock, type Clock } from '../runtime/index.js'
 import type { InstallCoreosArgs } from '../steps/index.js'
-import type { RequestedStep } from '../wire/index.js'
+import { ironicErrors, type RequestedStep } from '../wire/index.js'
 import { labFetch } from './fetch.js'
 import type { EnrollOptions, Lab, LabOptions, ThreadedLab, ThreadedLabOptions } from './lab.js'
 import { StagedNode } from './lab-node.js'
+import type { LabSnapshots } from './snapshots/snapshot.js'
+import { withFork, type StoredSnapshot } from './snapshots/snapshots.js'
 import { REALISTIC_MACHINES } from './realistic.js'
 import { sharedWait } from './shared-wait.js'
 import type { StageOptions } from './stage/stage-options.js'
@@ -15,10 +17,13 @@ export interface StagedLabOptions
   extends Omit<LabOptions, 'listen' | 'realistic'>, Omit<StageOptions, 'clock' | 'random' | 'network' | 'folder'> {}
 
 /** A lab that also exposes its store, conductor and machines, for ironstage's own tests. */
-export interface StagedLab<C extends Clock = Clock> extends Omit<Stage, 'clock' | 'enroll'> {
+export interface StagedLab<C extends Clock = Clock> extends Omit<Stage, 'clock' | 'enroll' | 'snapshots'> {
   readonly clock: C
   /** Registers a machine; {@link StagedNode.deploy} takes it from there. */
   enroll(options?: EnrollOptions): Promise<StagedNode>
+  /** A node by its uuid or name. */
+  node(ident: string): Promise<StagedNode>
+  readonly snapshots: LabSnapshots<StagedLab<C>>
   wait: Lab['wait']
   fetchAt: Lab['fetchAt']
 }
@@ -29,39 +34,80 @@ export function createStagedLab(
 ): Promise<StagedLab<VirtualClock>>
 export function createStagedLab(options: StagedLabOptions): Promise<StagedLab>
 export function createStagedLab(options: StagedLabOptions = {}): Promise<StagedLab> {
-  return composeLab(options, null)
+  const fork = (from?: StoredSnapshot): Promise<StagedLab> => composeLab(options, { fork, from })
+  return fork()
 }
 
 /** The beginning of virtual time. */
 const START = Date.UTC(2026, 0, 1)
 
-async function composeLab(options: StagedLabOptions, network: StageOptions['network']): Promise<StagedLab> {
+type Composed<Fork> = Omit<StagedLab, 'snapshots'> & { readonly snapshots: LabSnapshots<Fork> }
+
+async function composeLab<Fork>(
+  options: StagedLabOptions,
+  parts: {
+    network?: StageOptions['network']
+    /** Makes another lab of these options, at a snapshot. */
+    fork: (from: StoredSnapshot) => Promise<Fork>
+    from: StoredSnapshot | undefined
+  },
+): Promise<Composed<Fork>> {
   const { clock: mode = 'auto', seed = 1, ...rest } = options
   // Programs on sockets can set its mode, and move it.
   const virtual =
-    typeof mode === 'number' ? undefined : network ? new LabClock({ mode: 'manual', start: START }) : new VirtualClock()
+    typeof mode === 'number'
+      ? undefined
+      : parts.network
+        ? new LabClock({ mode: 'manual', start: START })
+        : new VirtualClock()
   const clock = virtual ?? new LabClock({ mode: mode as number })
   const staged = await stage({
     disks: 'described',
     ...rest,
-    network: network ?? null,
+    network: parts.network ?? null,
     ...{ clock, seed, random: seededRandom(seed) },
+    identity: () => identityOf(options),
   })
   const jump = virtual && mode === 'auto' ? sharedWait(virtual) : undefined
   const wait: Lab['wait'] = jump ?? ((awaited) => awaited)
   const { dispatch, events, nodes } = staged
-  let machines = 0
-  return {
-    ...staged,
+  const { conductor: _, store: __, ...unchanging } = staged
+  const lab: Composed<Fork> = {
+    ...unchanging,
+    get conductor() {
+      return staged.conductor
+    },
+    get store() {
+      return staged.store
+    },
     [Symbol.asyncDispose]: () => staged[Symbol.asyncDispose](),
     wait,
     fetchAt: labFetch({ dispatch, clock, events, nodes, jump }),
-    enroll: async ({ machine, fields, ...deployment } = {}) => {
-      const uuid = await wait(staged.enroll(machine ?? staged.spec(++machines), fields))
-      return new StagedNode(staged, uuid, wait, deployment)
+    snapshots: withFork(staged.snapshots, parts.fork),
+    enroll: async ({ machine, fields, ...deployment } = {}) =>
+      new StagedNode(staged, await wait(staged.enroll(machine, fields, deployment)), wait),
+    node: async (ident) => {
+      const found = await staged.store.node(ident)
+      if (!found) throw ironicErrors.nodeNotFound(ident)
+      return new StagedNode(staged, found.node.uuid, wait)
     },
   }
+  if (!parts.from) return lab
+  try {
+    await staged.snapshots.adopt(parts.from)
+  } catch (error) {
+    await staged[Symbol.asyncDispose]()
+    throw error
+  }
+  return lab
 }
+
+/** The options as data. */
+const identityOf = ({ managers, ...options }: StagedLabOptions): Record<string, unknown> => ({
+  seed: 1,
+  ...options,
+  managers: managers?.map(({ name, version }) => `${name} ${version}`) ?? null,
+})
 
 /**
  * Makes a lab for a test: an Ironic, machines and their agents in this process. Nothing of it outlives the test.
@@ -106,12 +152,14 @@ export async function createLab(options: LabOptions | ThreadedLabOptions = {}): 
   return createThreadedLab(options)
 }
 
-async function createLabOfOneThread({ listen, realistic, ...options }: LabOptions): Promise<Lab> {
+async function createLabOfOneThread(all: LabOptions, from?: StoredSnapshot): Promise<Lab> {
+  const { listen, realistic, ...options } = all
   const paces = realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE } : {}
-  const lab = await composeLab({ ...options, ...paces }, listen)
-  const { url, client, clock, events, faults, journal, registry, spec, enroll, wait, fetchAt } = lab
+  const fork = (snapshot: StoredSnapshot): Promise<Lab> => createLabOfOneThread(all, snapshot)
+  const lab = await composeLab({ ...options, ...paces }, { network: listen, fork, from })
+  const { url, client, clock, events, faults, journal, registry, snapshots, spec, enroll, node, wait, fetchAt } = lab
   return {
-    ...{ url, client, clock, events, faults, journal, registry, spec, enroll, wait, fetchAt },
+    ...{ url, client, clock, events, faults, journal, registry, snapshots, spec, enroll, node, wait, fetchAt },
     [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose](),
   }
 }

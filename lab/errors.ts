@@ -40,6 +40,10 @@ export const ERRORS = catalogue({
     sentence: 'another ironstage uses the state folder',
     remedy: 'stop that one, or name another folder with --state-dir',
   },
+  'machine-removed': {
+    sentence: 'the machine has been removed',
+    remedy: 'ask the node for its machine again',
+  },
   'method-not-allowed': {
     sentence: 'the method is not possible at this path of the control API',
     remedy: 'use one that the message names',
@@ -99,6 +103,30 @@ export const ERRORS = catalogue({
   'shard-failed': {
     sentence: 'an error that nothing caught has ended a part of a lab in several threads, or a whole thread',
     remedy: 'deploy one of its nodes in a lab without threads, to see the error where it is thrown',
+  },
+  'snapshot-busy': {
+    sentence: 'no snapshot can be taken now: the lab is at work on something that it could not repeat',
+    remedy: 'wait until nothing is under way, and take it then',
+  },
+  'snapshot-diverged': {
+    sentence: 'repeating the calls before a snapshot led to another state than it was taken in',
+    remedy: 'let steps and listeners of your own do the same each time, or take snapshots at rest',
+  },
+  'snapshot-file': {
+    sentence: 'the file is no snapshot, is damaged, or is of another version of the format',
+    remedy: 'export the snapshot again, with this version of ironstage',
+  },
+  'snapshot-options': {
+    sentence: 'the snapshot in the file is of a lab with other options',
+    remedy: 'make a lab with the options that the message names',
+  },
+  'snapshot-unknown': {
+    sentence: 'there is no snapshot of this name',
+    remedy: 'use one of those that the message names',
+  },
+  'snapshot-unsupported': {
+    sentence: 'a lab of this kind has no such snapshots',
+    remedy: 'see in docs/in-a-test.md which labs do',
   },
   'thread-count': {
     sentence: 'the number of threads is not a whole number from 1',

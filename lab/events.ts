@@ -6,6 +6,8 @@ export type LabEvent =
   /** A commit changed the node. */
   | { kind: 'node'; node: Readonly<NodeRecord> }
   | { kind: 'node-gone'; uuid: string }
+  /** The lab has gone back to a snapshot: nodes and machines are what they were then. */
+  | { kind: 'restored'; snapshot: string }
   /** A client asks, `times` in a row, for a deployment that failed the last time by `error`. */
   | { kind: 'deployment-repeated'; node: string; name: string | null; times: number; error: string | null }
   | { kind: 'ramdisk-up'; machine: string }
@@ -32,9 +34,10 @@ export interface LabEvents {
 
 /** Calls the listeners of a lab; an error that one throws reaches neither the lab nor the other listeners. */
 export class Events implements LabEvents {
-  readonly #listeners = new Set<Listener>()
+  readonly #listeners = new Map<Listener, 'always' | 'unless muted'>()
   /** Listeners to one node: in a lab of a thousand nodes most are, and each event concerns one node. */
-  readonly #ofNodes = new Map<string, Set<Listener>>()
+  readonly #ofNodes = new Map<string, Map<Listener, 'always' | 'unless muted'>>()
+  #isMuted = false
   readonly #now: () => number
   readonly #failed: (error: unknown) => void
 
@@ -50,8 +53,25 @@ export class Events implements LabEvents {
   /** @param at when it happened; default: now */
   emit(event: LabEvent, at: number = this.#now()): void {
     const node = event.kind === 'node' ? event.node.uuid : event.kind === 'node-gone' ? event.uuid : undefined
-    if (node !== undefined) for (const listener of this.#ofNodes.get(node) ?? []) this.#call(listener, event, at)
-    for (const listener of this.#listeners) this.#call(listener, event, at)
+    if (node !== undefined) this.#callThoseOf(this.#ofNodes.get(node), event, at)
+    if (event.kind === 'restored')
+      for (const listeners of [...this.#ofNodes.values()]) this.#callThoseOf(listeners, event, at)
+    this.#callThoseOf(this.#listeners, event, at)
+  }
+
+  /** Runs `work` without reporting to those who listen to the lab: what happens has happened to them before. */
+  async muted<T>(work: () => Promise<T>): Promise<T> {
+    this.#isMuted = true
+    try {
+      return await work()
+    } finally {
+      this.#isMuted = false
+    }
+  }
+
+  #callThoseOf(listeners: ReadonlyMap<Listener, string> | undefined, event: LabEvent, at: number): void {
+    for (const [listener, when] of listeners ?? [])
+      if (when === 'always' || !this.#isMuted) this.#call(listener, event, at)
   }
 
   #call(listener: Listener, event: LabEvent, at: number): void {
@@ -62,15 +82,20 @@ export class Events implements LabEvents {
     }
   }
 
-  listen(listener: Listener): Disposable {
-    this.#listeners.add(listener)
+  /** @param when `always` for a part of the lab, as in {@link listenTo} */
+  listen(listener: Listener, when: 'always' | 'unless muted' = 'unless muted'): Disposable {
+    this.#listeners.set(listener, when)
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
   }
 
-  /** Calls `listener` with the events of one node's record only: `node` and `node-gone`. */
-  listenTo(node: string, listener: Listener): Disposable {
-    const listeners = this.#ofNodes.get(node) ?? new Set()
-    this.#ofNodes.set(node, listeners.add(listener))
+  /**
+   * Calls `listener` with the events of one node's record only, `node` and `node-gone`, and with `restored`.
+   *
+   * @param when `always` for a part of the lab, which also has to hear what it repeats
+   */
+  listenTo(node: string, listener: Listener, when: 'always' | 'unless muted' = 'unless muted'): Disposable {
+    const listeners = this.#ofNodes.get(node) ?? new Map<Listener, typeof when>()
+    this.#ofNodes.set(node, listeners.set(listener, when))
     return {
       [Symbol.dispose]: () => {
         listeners.delete(listener)

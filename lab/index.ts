@@ -66,6 +66,7 @@ export type { AgentAddresses } from './stage/agent-addresses.js'
 export { Agents } from './stage/agents.js'
 export type { IronicProcess } from './stage/ironic-process.js'
 export { type NodeImage, type NodeImageRegistry, type RegistryFault, SimulatedRegistry } from './stage/registry.js'
+export type { LabSnapshots, Snapshot, Snapshots } from './snapshots/snapshot.js'
 export { CONDUCTOR_HOST, stage, type Stage } from './stage/stage.js'
 export type { StageOptions } from './stage/stage-options.js'
 export {

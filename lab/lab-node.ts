@@ -6,18 +6,22 @@ import { machineOf } from './bmcs/bmcs.js'
 import type { Deployment, Lab, LabNode } from './lab.js'
 import type { Stage } from './stage/stage.js'
 
+/** The parts of a stage that its nodes use. */
+export type StageOfNodes = Pick<Stage, 'client' | 'store' | 'machines' | 'events' | 'entering' | 'deploymentOf'>
+
 /** A node of a lab, see {@link LabNode}, with the complete {@link Machine}. */
 export class StagedNode implements LabNode {
   readonly uuid: string
-  readonly #stage: Stage
+  readonly #stage: StageOfNodes
   readonly #wait: Lab['wait']
-  readonly #deployment: Deployment
+  readonly #deployment: Deployment | undefined
 
-  constructor(stage: Stage, uuid: string, wait: Lab['wait'], deployment: Deployment) {
+  /** @param deployment default: the one that the node was enrolled with */
+  constructor(stage: StageOfNodes, uuid: string, wait: Lab['wait'], deployment?: Deployment) {
+    this.#deployment = deployment
     this.#stage = stage
     this.uuid = uuid
     this.#wait = wait
-    this.#deployment = deployment
   }
 
   get(): Promise<ApiNode> {
@@ -26,7 +30,8 @@ export class StagedNode implements LabNode {
 
   async machine(): Promise<Machine | undefined> {
     const found = await this.#stage.store.node(this.uuid)
-    return found && machineOf(found.node, this.#stage.machines)
+    const machine = found && machineOf(found.node, this.#stage.machines)
+    return machine && this.#stage.entering(machine)
   }
 
   provision(target: string, more: Parameters<Stage['client']['provision']>[2] = {}): Promise<void> {
@@ -46,7 +51,7 @@ export class StagedNode implements LabNode {
 
   async deploy(): Promise<void> {
     await this.makeAvailable()
-    const { deploySteps, configdrive } = this.#deployment
+    const { deploySteps, configdrive } = this.#deployment ?? this.#stage.deploymentOf(this.uuid)
     await this.provision('active', {
       ...(deploySteps ? { deploy_steps: deploySteps } : {}),
       ...(configdrive === undefined ? {} : { configdrive }),
@@ -82,6 +87,10 @@ export class StagedNode implements LabNode {
         if (event.kind === 'node-gone') {
           listening[Symbol.dispose]()
           reject(ironicErrors.nodeNotFound(this.uuid))
+        } else if (event.kind === 'restored') {
+          // The node is another one now, or none.
+          listening[Symbol.dispose]()
+          this.#holds(condition).then(resolve, reject)
         } else if (event.kind === 'node' && condition(event.node)) {
           listening[Symbol.dispose]()
           resolve()

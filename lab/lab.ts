@@ -8,6 +8,7 @@ import type { LabEvents } from './events.js'
 import type { Faults } from './faults/fault.js'
 import type { LabJournal } from './journal/journal.js'
 import type { LiveImagesRequest } from './live-images.js'
+import type { LabSnapshots } from './snapshots/snapshot.js'
 import type { NodeImageRegistry } from './stage/registry.js'
 
 /** Options of {@link createLab}. */
@@ -105,6 +106,14 @@ export interface Lab<C extends Clock = Clock> extends ThreadedLab {
    * next state, so a client that polls sees each state, however long it takes in lab time.
    */
   fetchAt(base: string): typeof fetch
+  /**
+   * A node of this lab by its uuid or name.
+   *
+   * @throws IronicError 404 when there is none
+   */
+  node(ident: string): Promise<LabNode>
+  /** Moments to which the lab can go back, see {@link LabSnapshots}. */
+  readonly snapshots: LabSnapshots<Lab<C>>
 }
 
 /** A node of a lab, with what also works from another thread. */

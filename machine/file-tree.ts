@@ -74,6 +74,11 @@ export class MemoryFileTree implements FileTree {
     this.#changed = changed
   }
 
+  /** Changes so far; undefined stands for a path that was removed. */
+  changes(): [path: string, node: TreeNode | undefined][] {
+    return [...this.#changes]
+  }
+
   read(path: string): Uint8Array {
     const node = this.#find(path)
     if (node.kind === 'directory') throw fileError('EISDIR', path)

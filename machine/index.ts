@@ -20,7 +20,16 @@ export { liveVersion } from './live/live-version.js'
 export { kernelParameters } from './live/kernel-arguments.js'
 export { DIAL_TIMEOUT, pullFailure } from './live/pull-failure.js'
 export { MACHINE_DATABASE } from './machine-store.js'
-export { type Boot, type FirstBoot, type Machine, type MachinePace, type Machines, NO_PACE } from './machine.js'
+export {
+  type Boot,
+  type FirstBoot,
+  type MachineSnapshot,
+  type MachineSnapshots,
+  type Machine,
+  type MachinePace,
+  type Machines,
+  NO_PACE,
+} from './machine.js'
 export type { DiskSpec, MachineBootSource, MachineSpec, NicSpec } from './machine-spec.js'
 export { openMachines } from './machines.js'
 export type { OsReport } from './os/os-report.js'

@@ -11,7 +11,13 @@ import {
   type TemporaryFolder,
 } from '../runtime/index.js'
 import type { BlockDevice } from './disk/block-device.js'
-import { canAdopt, describedDisk, type AdoptingDevice } from './disk/described-disk.js'
+import {
+  canAdopt,
+  describedDisk,
+  type AdoptingDevice,
+  type DescribedDevice,
+  type DiskState,
+} from './disk/described-disk.js'
 import { createFileDisk, openFileDisk } from './disk/file-disk.js'
 import { probed } from './disk/probed-disk.js'
 import type { DiskSpec, MachineSpec } from './machine-spec.js'
@@ -52,6 +58,7 @@ export class DiskFolder implements AsyncDisposable {
 /** A machine's disks. Files are opened on first use and closed when the machine is switched off. */
 export class MachineDisks implements AsyncDisposable {
   readonly #devices: Map<string, BlockDevice>
+  readonly #described: DescribedDevice[] = []
   readonly #files: FileBacked[]
 
   readonly #logger: Logger
@@ -85,14 +92,49 @@ export class MachineDisks implements AsyncDisposable {
     for (const file of this.#files) await file.close()
   }
 
+  /** A disk that is a file with contents, which no snapshot can keep. */
+  async writtenFile(): Promise<string | undefined> {
+    for (const file of this.#files) if (await file.exists()) return file.name
+    return undefined
+  }
+
+  /** The described disks that were written, by name. */
+  take(): [name: string, state: DiskState][] {
+    return this.#described.flatMap((disk) => {
+      const state = disk.take()
+      return state ? [[disk.name, state]] : []
+    })
+  }
+
+  /** Whether the described disks are in these states; a disk that is a file never is. */
+  are(states: readonly (readonly [name: string, state: DiskState])[]): boolean {
+    if (this.#files.length > 0) return false
+    return this.#described.every(
+      (disk) => disk.revision!() === (states.find(([name]) => name === disk.name)?.[1].revision ?? 0),
+    )
+  }
+
+  /** All other disks are as new; those that are files are made again when they are needed. */
+  async restore(states: readonly (readonly [name: string, state: DiskState])[]): Promise<void> {
+    const written = new Map(states)
+    for (const disk of this.#described) disk.restore(written.get(disk.name))
+    for (const file of this.#files) await file.remove()
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const device of this.#devices.values()) await device[Symbol.asyncDispose]()
+  }
+
+  #describe(disk: DiskSpec): BlockDevice {
+    const device = describedDisk(disk)
+    this.#described.push(device)
+    return device
   }
 
   #device(spec: MachineSpec, disk: DiskSpec, folder: DiskFolder, clock: Clock): BlockDevice {
     switch (disk.backing.kind) {
       case 'described':
-        return describedDisk(disk)
+        return this.#describe(disk)
       case 'file': {
         const { file: ownPath } = disk.backing
         const path = ownPath ?? (async () => join(await folder.of(spec.id), `${disk.name}.img`))
@@ -137,6 +179,19 @@ class FileBacked implements BlockDevice {
 
   async path(): Promise<string> {
     return typeof this.#path === 'string' ? this.#path : this.#path()
+  }
+
+  async exists(): Promise<boolean> {
+    const path = await this.path()
+    return (await held(this.#clock, `looking for ${path}`, () => fileSize(path))) !== undefined
+  }
+
+  /** Removes the file while the machine does not use it. One of the user's own is left alone. */
+  async remove(): Promise<void> {
+    await this.close()
+    if (!this.#ours) return
+    const path = await this.path()
+    await held(this.#clock, `removing ${path}`, () => rm(path, { force: true }))
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {

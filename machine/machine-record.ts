@@ -1,10 +1,11 @@
 import type { Boot, FirstBoot, MachinePower } from './machine.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { FirmwareState } from './hardware/machine-firmware.js'
-import type { MachineStore } from './machine-store.js'
+import { copyOfState, type MachineContents } from './machine-snapshot.js'
+import type { MachineStore, RecordKind } from './machine-store.js'
 import { InstalledSystem } from './os/installed-system.js'
 import type { EfiEntry, Inside } from './programs/program.js'
-import type { FileRecord } from './ramdisk/ramdisk-session.js'
+import { toRecord, type FileRecord } from './ramdisk/ramdisk-session.js'
 import type { RunRecord } from './ramdisk/run-log.js'
 
 /** Stored state of a machine besides its specification. */
@@ -43,10 +44,10 @@ export const newState = (): MachineState => ({
 
 /** Records that an earlier process stored of a machine's boot, and of the system on its disk. */
 export interface StoredBoot {
-  system: [string, unknown][]
-  saved: [string, unknown][]
-  files: [string, FileRecord][]
-  runs: [string, RunRecord][]
+  readonly system: readonly (readonly [string, unknown])[]
+  readonly saved: readonly (readonly [string, unknown])[]
+  readonly files: readonly (readonly [string, FileRecord])[]
+  readonly runs: readonly (readonly [string, RunRecord])[]
 }
 
 /** The part of a machine that outlives the process: its state, values that its programs saved, and the system on its disk. */
@@ -76,9 +77,43 @@ export class MachineRecord {
     return this.#system
   }
 
-  restore({ saved, system }: StoredBoot): void {
+  restore({ saved, system }: Pick<StoredBoot, 'saved' | 'system'>): void {
     for (const [name, value] of saved) this.#saved.set(name, value)
     this.#system = this.#openSystem(system)
+  }
+
+  /** Notes a change that nothing stores. */
+  note(): void {
+    this.#store.note(this.spec.id)
+  }
+
+  take(): Pick<MachineContents, 'spec' | 'state' | 'saved' | 'system'> {
+    this.state.mounts = [...this.mounts]
+    return { spec: this.spec, state: copyOfState(this.state), saved: [...this.#saved], system: this.#system.take() }
+  }
+
+  /** Becomes what it was in a snapshot, and stores that. */
+  async adopt({ state, saved, system, session }: MachineContents): Promise<void> {
+    const { firmware = {}, ...values } = copyOfState(state)
+    // Machine and firmware share these two objects with the record.
+    const same = (this.state.firmware ??= {})
+    for (const key of Object.keys(same)) delete same[key as keyof typeof same]
+    Object.assign(this.state, values, { firmware: Object.assign(same, firmware) })
+    this.mounts.clear()
+    for (const [path, mount] of values.mounts) this.mounts.set(path, mount)
+    this.finishesFirstBoot = false
+    this.#saved.clear()
+    this.restore({ saved, system })
+    const { id } = this.spec
+    const put = (kind: RecordKind, name: string, value: unknown) => this.#store.put(id, kind, name, () => value ?? null)
+    this.#store.remove(id)
+    put('spec', '', this.spec)
+    this.#store.put(id, 'state', '', () => this.state)
+    for (const [name, value] of saved) put('saved', name, value)
+    for (const [part, value] of system) put('system', part, value)
+    for (const [path, node] of session?.files ?? []) put('file', path, toRecord(node))
+    for (const [run, record] of session?.runs ?? []) put('run', run, record)
+    await this.#store.flush()
   }
 
   /** Stores the state. Resolves when a later process would find it. */
@@ -119,8 +154,8 @@ export class MachineRecord {
     return mode === this.spec.firmware ? this.spec : { ...this.spec, firmware: mode }
   }
 
-  #openSystem(stored: [string, unknown][]): InstalledSystem {
+  #openSystem(stored: StoredBoot['system']): InstalledSystem {
     const put = (name: string, value: () => unknown) => this.#store.put(this.spec.id, 'system', name, value)
-    return new InstalledSystem({ put }, new Map(stored))
+    return new InstalledSystem({ put, note: () => this.note() }, new Map(stored))
   }
 }

@@ -31,6 +31,8 @@ export interface MachineStore extends AsyncDisposable {
   /** Queues a record. `value` is called when it is written, so a record that changes often is written once per flush. */
   put(machine: string, kind: RecordKind, name: string, value: () => unknown): void
   remove(machine: string, kind?: RecordKind, name?: string): void
+  /** Tells of a change that is stored with another one, or not at all. */
+  note(machine: string): void
   /** Resolves when every change queued before survives a SIGKILL of this process. */
   flush(): Promise<void>
 }
@@ -40,6 +42,7 @@ export const forgetfulStore: MachineStore = {
   load: () => [],
   put: () => {},
   remove: () => {},
+  note: () => {},
   flush: () => Promise.resolve(),
   [Symbol.asyncDispose]: () => Promise.resolve(),
 }
@@ -155,6 +158,7 @@ export function openMachineStore(file: string, clock: Clock, most?: number): Mac
       ),
     put: (machine, kind, name, value) => void queue.push({ put: [machine, kind, name], value }),
     remove: (...key) => void queue.push({ remove: key.filter((part) => part !== undefined) }),
+    note: () => {},
     flush,
     [Symbol.asyncDispose]: async () => {
       try {

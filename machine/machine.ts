@@ -125,7 +125,32 @@ export interface MachinePace {
 
 export const NO_PACE: MachinePace = { power: 0, bootRamdisk: 0, bootDisk: 0, writeRate: 0 }
 
+/** A machine at one moment: what it was is for the machines that took it. */
+export interface MachineSnapshot {
+  readonly spec: MachineSpec
+}
+
+/** Machines that can go back to an earlier moment. */
+export interface MachineSnapshots {
+  /** Present work of a machine, for people; undefined when all of them rest. */
+  busyWith(): string | undefined
+  /** Names a disk that is a file with contents, which no snapshot has. */
+  writtenFile(): Promise<string | undefined>
+  /** A machine whose ramdisk runs. */
+  runningRamdisk(): string | undefined
+  /** Only while they rest. */
+  take(): readonly MachineSnapshot[]
+  /** Ends what the machines do that are not as in the snapshots, for {@link restore}. */
+  end(snapshots: readonly MachineSnapshot[]): Promise<void>
+  /**
+   * The machines become what they were; nothing runs in those that had changed before what this resolves
+   * with is called.
+   */
+  restore(snapshots: readonly MachineSnapshot[]): Promise<() => void>
+}
+
 export interface Machines extends AsyncDisposable {
+  readonly snapshots: MachineSnapshots
   create(spec: MachineSpec): Promise<Machine>
   /** Powers the machine off and removes it, with its disk files in the state folder. */
   remove(id: string): Promise<void>

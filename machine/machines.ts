@@ -5,7 +5,8 @@ import { newState, type StoredBoot, type MachineState } from './machine-record.j
 import { DiskFolder, MachineDisks } from './machine-disks.js'
 import { forgetfulStore, openMachineStore, type MachineStore, type StoredRecord } from './machine-store.js'
 import type { MachineParts } from './machine-parts.js'
-import type { Machine, Machines } from './machine.js'
+import type { MachineContents } from './machine-snapshot.js'
+import type { MachineSnapshots, Machine, Machines } from './machine.js'
 import type { MachineSpec } from './machine-spec.js'
 import type { FileRecord } from './ramdisk/ramdisk-session.js'
 import type { RunRecord } from './ramdisk/run-log.js'
@@ -44,14 +45,18 @@ class SimulatedMachines implements Machines {
   readonly #byBmc = new Map<string, SimulatedMachine>()
   #closed: Promise<void> | undefined
 
+  /** The latest snapshot of each machine, and the machines that were changed since. */
+  readonly #latest = new Map<string, MachineContents>()
+  readonly #changed = new Set<string>()
+
   constructor(options: MachinesOptions, store: MachineStore, folder: DiskFolder) {
     this.#options = options
-    this.#store = store
+    this.#store = noting(store, this.#changed)
     this.#folder = folder
   }
 
   load(records: StoredRecord[]): void {
-    const stored = new Map<string, { spec?: MachineSpec; state?: MachineState; boot: StoredBoot }>()
+    const stored = new Map<string, { spec?: MachineSpec; state?: MachineState; boot: LoadedBoot }>()
     for (const { machine, kind, name, value } of records) {
       const entry = stored.get(machine) ?? { boot: { system: [], saved: [], files: [], runs: [] } }
       stored.set(machine, entry)
@@ -123,6 +128,82 @@ class SimulatedMachines implements Machines {
     await this.#folder.forget(id)
   }
 
+  readonly snapshots: MachineSnapshots = {
+    busyWith: () => {
+      for (const machine of this.#machines.values()) if (machine.isBusy) return `machine ${machine.spec.id} is at work`
+      return undefined
+    },
+    writtenFile: async () => {
+      for (const machine of this.#machines.values()) {
+        const disk = machine.spec.disks.some(({ backing }) => backing.kind === 'file') && (await machine.writtenFile())
+        if (disk !== false && disk !== undefined) return `disk ${disk} of machine ${machine.spec.id} is a file`
+      }
+      return undefined
+    },
+    take: () => [...this.#machines.values()].map((machine) => this.#taken(machine)),
+    end: async (snapshots) => {
+      const wanted = new Map((snapshots as readonly MachineContents[]).map((snapshot) => [snapshot.spec.id, snapshot]))
+      const changed = [...this.#machines.values()].filter((machine) => {
+        const snapshot = wanted.get(machine.spec.id)
+        return !snapshot || !this.#isAs(snapshot, machine)
+      })
+      await Promise.all(changed.map((machine) => machine.end()))
+    },
+    restore: (snapshots) => this.#restore(snapshots as readonly MachineContents[]),
+    runningRamdisk: () => [...this.#machines.values()].find((machine) => machine.runsRamdisk)?.spec.id,
+  }
+
+  #taken(machine: SimulatedMachine): MachineContents {
+    const { id } = machine.spec
+    const latest = this.#latest.get(id)
+    if (latest && this.#isAs(latest, machine)) return latest
+    const snapshot = machine.take()
+    this.#keepLatest(id, snapshot)
+    return snapshot
+  }
+
+  #keepLatest(id: string, snapshot: MachineContents): void {
+    this.#latest.set(id, snapshot)
+    this.#changed.delete(id)
+  }
+
+  /** Whether a machine has not changed since a snapshot. One with an agent is never the same: its process ends. */
+  #isAs(snapshot: MachineContents, machine: SimulatedMachine): boolean {
+    const { id } = machine.spec
+    const isLatest = this.#latest.get(id) === snapshot && !this.#changed.has(id)
+    return isLatest && !machine.isBusy && !machine.runsRamdisk && machine.hasDisksOf(snapshot)
+  }
+
+  async #restore(snapshots: readonly MachineContents[]): Promise<() => void> {
+    const wanted = new Map(snapshots.map((snapshot) => [snapshot.spec.id, snapshot]))
+    const before = new Map(this.#machines)
+    const adopted: SimulatedMachine[] = []
+    await Promise.all(
+      [...before.values()].map(async (machine) => {
+        const { id } = machine.spec
+        if (wanted.get(id)?.spec === machine.spec) return
+        before.delete(id)
+        await machine.discard()
+        this.#latest.delete(id)
+        this.#store.remove(id)
+        await this.#folder.forget(id)
+      }),
+    )
+    this.#machines.clear()
+    this.#byBmc.clear()
+    for (const snapshot of snapshots) {
+      const machine = before.get(snapshot.spec.id) ?? this.#make(snapshot.spec, newState())
+      this.#put(machine)
+      if (!this.#isAs(snapshot, machine)) adopted.push(machine)
+    }
+    await Promise.all(adopted.map((machine) => machine.adopt(wanted.get(machine.spec.id)!)))
+    await this.#store.flush()
+    for (const { spec } of adopted) this.#keepLatest(spec.id, wanted.get(spec.id)!)
+    return () => {
+      for (const machine of adopted) machine.resume()
+    }
+  }
+
   get(id: string): Machine | undefined {
     return this.#machines.get(id)
   }
@@ -146,9 +227,21 @@ class SimulatedMachines implements Machines {
   }
 
   #add(spec: MachineSpec, state: MachineState): SimulatedMachine {
+    const machine = this.#make(spec, state)
+    this.#put(machine)
+    return machine
+  }
+
+  #put(machine: SimulatedMachine): void {
+    const { id, bmc } = machine.spec
+    this.#machines.set(id, machine)
+    if (bmc) this.#byBmc.set(bmcKey(bmc.address, bmc.systemId), machine)
+  }
+
+  #make(spec: MachineSpec, state: MachineState): SimulatedMachine {
     const { clock, random, probe, logger, pace, events, stage, network, registry } = this.#options
     const disks = new MachineDisks(spec, this.#folder, { clock, probe, logger })
-    const machine = new SimulatedMachine(spec, state, {
+    return new SimulatedMachine(spec, state, {
       disks,
       store: this.#store,
       clock,
@@ -161,11 +254,27 @@ class SimulatedMachines implements Machines {
       ...(network ? { network } : {}),
       ...(registry ? { registry } : {}),
     })
-    this.#machines.set(spec.id, machine)
-    if (spec.bmc) this.#byBmc.set(bmcKey(spec.bmc.address, spec.bmc.systemId), machine)
-    return machine
   }
 }
+
+/** Notes the machines that change. */
+const noting = (store: MachineStore, changed: Set<string>): MachineStore => ({
+  load: () => store.load(),
+  put: (machine, kind, name, value) => {
+    changed.add(machine)
+    store.put(machine, kind, name, value)
+  },
+  remove: (machine, kind, name) => {
+    changed.add(machine)
+    store.remove(machine, kind, name)
+  },
+  note: (machine) => void changed.add(machine),
+  flush: () => store.flush(),
+  [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+})
+
+/** {@link StoredBoot} while its records are collected. */
+type LoadedBoot = { -readonly [Kind in keyof StoredBoot]: StoredBoot[Kind][number][] }
 
 const bmcKey = (address: string, systemId: string): string => JSON.stringify([address, systemId])
 

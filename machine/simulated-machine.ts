@@ -10,7 +10,8 @@ import type { JournalLine } from './os/installed-system.js'
 import { osReport, type OsReport } from './os/os-report.js'
 import type { RunningOs } from './os/running-os.js'
 import { runningOs } from './os/running-system.js'
-import { MachineUnreachable, type RamdiskSession } from './ramdisk/ramdisk-session.js'
+import type { MachineContents } from './machine-snapshot.js'
+import { MachineUnreachable, toRecord, type RamdiskSession } from './ramdisk/ramdisk-session.js'
 import type { RootTree } from './root/root-tree.js'
 import { stagedIn } from './ramdisk/staged-files.js'
 
@@ -26,9 +27,10 @@ export class SimulatedMachine implements Machine {
   readonly #parts: MachineParts
   readonly #record: MachineRecord
   /** Serializes power changes. */
-  readonly #button = new Mutex()
+  #button = new Mutex()
   readonly #staged = new Map<string, string>()
-  readonly #closing = sharedAbort()
+  #closing = sharedAbort()
+  #presses = 0
   #console: string[] = []
   /** The current boot or, when off, the latest one of this process. */
   #boot: MachineBoot | undefined
@@ -88,6 +90,7 @@ export class SimulatedMachine implements Machine {
   say(line: string): void {
     this.#console.push(line)
     if (this.#console.length > CONSOLE_LINES) this.#console.shift()
+    this.#record.note()
     this.#report('console', { line })
   }
 
@@ -130,7 +133,8 @@ export class SimulatedMachine implements Machine {
   }
 
   setPower(target: MachinePower | 'reboot', options: { soft?: boolean } = {}): Promise<void> {
-    return this.#button.run(() =>
+    this.#presses++
+    const pressed = this.#button.run(() =>
       this.#parts.probe.around(
         { kind: 'power', machine: this.spec.id, target, soft: options.soft ?? false },
         async () => {
@@ -139,14 +143,81 @@ export class SimulatedMachine implements Machine {
         },
       ),
     )
+    return pressed.finally(() => this.#presses--)
+  }
+
+  /** Whether it changes its power, boots or runs a program. */
+  get isBusy(): boolean {
+    return this.#presses > 0 || (this.#boot?.isBusy ?? false)
+  }
+
+  /** Name of a disk whose contents are in a file, and so in no snapshot. */
+  writtenFile(): Promise<string | undefined> {
+    return this.#parts.disks.writtenFile()
+  }
+
+  /** Whether nothing was written to its disks since a snapshot. */
+  hasDisksOf({ disks }: MachineContents): boolean {
+    return this.#parts.disks.are(disks)
+  }
+
+  /** Whether its ramdisk runs, and the agent in it. */
+  get runsRamdisk(): boolean {
+    return this.#boot?.session !== undefined
+  }
+
+  /** Only while it is not busy. */
+  take(): MachineContents {
+    return {
+      ...this.#record.take(),
+      console: [...this.#console],
+      staged: [...this.#staged],
+      disks: this.#parts.disks.take(),
+      session: this.#boot?.session?.take() ?? null,
+    }
+  }
+
+  /** Ends what it does, for {@link adopt}. What waits for a time that is never reached does not end. */
+  async end(): Promise<void> {
+    const ended = new MachineUnreachable(`${this.spec.id} went back to a snapshot`)
+    this.#closing.abort(ended)
+    await this.#boot?.abandon(ended)
+    if (this.#presses > 0) await this.#button.run(() => {})
+  }
+
+  /** Closes its disks, after {@link end}. */
+  discard(): Promise<void> {
+    return this.#parts.disks[Symbol.asyncDispose]()
+  }
+
+  /** Becomes what it was in a snapshot, after {@link end}. Nothing runs before {@link resume}. */
+  async adopt(snapshot: MachineContents): Promise<void> {
+    this.#closing = sharedAbort()
+    this.#button = new Mutex()
+    this.#presses = 0
+    this.#boot = undefined
+    this.#staged.clear()
+    for (const [path, file] of snapshot.staged) this.#staged.set(path, file)
+    await this.#parts.disks.restore(snapshot.disks)
+    await this.#record.adopt(snapshot)
+    this.#console = [...snapshot.console]
+    const { session, saved, system } = snapshot
+    this.#bootAgain({
+      ...{ saved, system, runs: session?.runs ?? [] },
+      files: (session?.files ?? []).map(([path, node]) => [path, toRecord(node)]),
+    })
   }
 
   /** Restores the state of an earlier process. Nothing runs before {@link resume}. */
   restore(stored: StoredBoot): void {
     this.#record.restore(stored)
+    this.#bootAgain(stored)
+  }
+
+  #bootAgain(stored: StoredBoot): void {
     const { power, boot } = this.#record.state
     if (power === 'off' || !boot) return
-    if (boot.outcome !== null) this.#console = boot.live?.console ?? []
+    if (boot.outcome !== null) this.#console = boot.live?.console ?? this.#console
     this.#boot = new MachineBoot(this.#booting(), boot)
     this.#boot.restore(stored)
   }

@@ -10,10 +10,12 @@ export {
   UserError,
   VirtualClock,
   type Clock,
+  type ClockState,
   type ErrorCatalogues,
   type ErrorCode,
   type ErrorEntry,
   type Logger,
+  type Mover,
   type SleepOptions,
 } from '../runtime/index.js'
 export {
@@ -34,7 +36,10 @@ export {
   type LabOptions,
   type LiveImagesRequest,
   type NodeImage,
+  type LabSnapshots,
   type NodeImageRegistry,
+  type Snapshot,
+  type Snapshots,
   type ThreadedLab,
   type ThreadedLabOptions,
   type ThreadedNode,

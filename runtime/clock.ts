@@ -6,6 +6,8 @@ export interface SleepOptions {
    */
   weak?: boolean
   signal?: AbortSignal
+  /** Place among the timers of one instant, of a timer that is set again from a snapshot; a virtual clock only. */
+  order?: number
 }
 
 /**
@@ -21,6 +23,8 @@ export interface Clock {
   now(): number
   /** Milliseconds of lab time since this clock was made. */
   elapsed(): number
+  /** Place that the next timer gets among those of its instant; a virtual clock only. */
+  readonly nextOrder?: number
   /** Resolves `ms` of lab time later; rejects with the signal's reason when aborted. */
   sleep(ms: number, options?: SleepOptions): Promise<void>
   /** Forbids jumps until disposed, and slows a fast clock down. Free on the wall clock. */

@@ -16,6 +16,8 @@ export type Interceptor = <T>(point: ProbePoint, next: () => Promise<T>) => Prom
  */
 export class Probe {
   readonly #within: { outer: Probe; extend: (point: ProbePoint) => ProbePoint } | undefined
+  #steps = 0
+  #beforeStep: ((step: number) => void) | undefined
   #interceptors: { sees: Interceptor; kinds: readonly string[] | undefined }[] = []
 
   /** @param within the probe that also sees each point, with what `extend` adds to it */
@@ -23,8 +25,31 @@ export class Probe {
     this.#within = within
   }
 
+  /**
+   * How often the probe was asked so far: a place in the history of what it is attached to, where all that happens under
+   * virtual time happens in one order.
+   */
+  get steps(): number {
+    return this.#steps
+  }
+
+  set steps(steps: number) {
+    this.#steps = steps
+  }
+
+  /** Calls `then` before the next step, once; undefined calls nothing. */
+  beforeStep(then: ((step: number) => void) | undefined): void {
+    this.#beforeStep = then
+  }
+
   /** Whether points of a kind are seen at the moment. */
   watches(kind: string): boolean {
+    const step = this.#steps++
+    if (this.#beforeStep) {
+      const then = this.#beforeStep
+      this.#beforeStep = undefined
+      then(step)
+    }
     for (const { kinds } of this.#interceptors) if (!kinds || kinds.includes(kind)) return true
     return this.#within?.outer.watches(kind) ?? false
   }

@@ -31,10 +31,18 @@ export function urlSafeToken(random: Random, length = 32): string {
 /** A float in [from, to). */
 export const uniform = (random: Random, from: number, to: number): number => from + random.next() * (to - from)
 
+/** Randomness whose place in its sequence can be kept. */
+export interface SeededRandom extends Random {
+  take(): readonly number[]
+  restore(state: readonly number[]): void
+}
+
 /** The same seed gives the same sequence. */
-export function seededRandom(seed: number): Random {
-  const generator = xoroshiro128plus(seed)
+export function seededRandom(seed: number): SeededRandom {
+  let generator = xoroshiro128plus(seed)
   return {
+    take: () => generator.getState!(),
+    restore: (state) => (generator = xoroshiro128plus.fromState(state)),
     bytes: (length) => {
       const bytes = new Uint8Array(length)
       for (let at = 0; at < length; at++) bytes[at] = unsafeUniformIntDistribution(0, 255, generator)

@@ -15,6 +15,15 @@ export interface Timer extends Due {
 export class TimerHeap<T extends Due = Timer> {
   #items: T[] = []
 
+  get size(): number {
+    return this.#items.length
+  }
+
+  /** All entries, in no order. */
+  entries(): T[] {
+    return [...this.#items]
+  }
+
   peek(): T | undefined {
     return this.#items[0]
   }

@@ -15,6 +15,26 @@ export class NothingLeftToHappen extends Error {
   override name = 'NothingLeftToHappen'
 }
 
+/** State of a {@link VirtualClock} for a snapshot. Its timers belong to those who set them. */
+export interface ClockState {
+  readonly now: number
+  readonly order: number
+  readonly fired: number
+}
+
+/** Moves the time of a lab while nothing else does; see {@link VirtualClock.atRest}. */
+export interface Mover {
+  /** Waits until nothing moves at this instant. */
+  idle(): Promise<void>
+  /** Fires the next timer. False when there is none. */
+  fireNext(): boolean
+  /** Sets the time without firing a timer. */
+  setNow(now: number): void
+}
+
+/** Work that waits for the next moment at which nothing moves. */
+type Waiting = { enter: () => void } | { alone: (mover: Mover) => unknown }
+
 /**
  * Time that stands still until a caller moves it: `advance(ms)` by hand, or `until(promise)`, which jumps from strong
  * timer to strong timer for as long as the promise is pending (the lab's *auto* mode). Before every jump the clock waits
@@ -32,12 +52,15 @@ export class VirtualClock implements Clock {
   readonly #start: number
   #now: number
   #order = 0
-  readonly #timers = new TimerHeap()
+  #fired = 0
+  #timers = new TimerHeap()
   #strong = 0
   readonly #holds = new Map<symbol, string>()
   #released: (() => void)[] = []
   /** Movers queue: two callers that wait on one lab must not jump past each other. */
   #moving: Promise<unknown> = Promise.resolve()
+  #movers = 0
+  #waiting: Waiting[] = []
 
   /** @param start milliseconds since the epoch at which the lab begins */
   constructor(start = Date.UTC(2026, 0, 1)) {
@@ -56,9 +79,24 @@ export class VirtualClock implements Clock {
     return this.#now - this.#start
   }
 
-  sleep(ms: number, { weak = false, signal }: SleepOptions = {}): Promise<void> {
+  /** Timers that were fired so far: with {@link now}, the place of an instant in a lab's history. */
+  get fired(): number {
+    return this.#fired
+  }
+
+  /** Timers that are set. */
+  get pending(): number {
+    return this.#timers.size
+  }
+
+  /** Place that the next timer gets among those of its instant. */
+  get nextOrder(): number {
+    return this.#order
+  }
+
+  sleep(ms: number, { weak = false, signal, order = this.#order++ }: SleepOptions = {}): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason as Error)
-    const due = { at: this.#now + Math.max(0, ms), order: this.#order++, weak }
+    const due = { at: this.#now + Math.max(0, ms), order, weak }
     const slept = sleepIn(this.#timers, due, signal, () => {
       if (!weak) this.#strong--
       this.timersChanged()
@@ -82,6 +120,11 @@ export class VirtualClock implements Clock {
   /** The holds that currently forbid a jump, for the message of a lab that does not settle. */
   holds(): string[] {
     return [...this.#holds.values()]
+  }
+
+  /** Whether a hold is open. */
+  get isHeld(): boolean {
+    return this.#holds.size > 0
   }
 
   /** Waits until nothing moves at this instant: no hold is open and every promise chain has run dry. */
@@ -117,16 +160,54 @@ export class VirtualClock implements Clock {
     this.#now = now
   }
 
+  /**
+   * Calls `work` at the next moment at which nothing moves: at once when all is quiet, otherwise when what happens at this
+   * instant has run dry, and before time goes on. Calls that wait for the same moment are made in a row.
+   */
+  enter(work: () => void): void {
+    this.#waiting.push({ enter: work })
+    this.#restSoon()
+  }
+
+  /** Runs `work` at such a moment, alone: nothing else moves the clock or enters before it has ended. */
+  atRest<T>(work: (mover: Mover) => T | Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const alone = async (mover: Mover) => {
+        try {
+          resolve(await work(mover))
+        } catch (error) {
+          reject(error as Error)
+        }
+      }
+      this.#waiting.push({ alone })
+      this.#restSoon()
+    })
+  }
+
+  take(): ClockState {
+    return { now: this.#now, order: this.#order, fired: this.#fired }
+  }
+
+  /** Drops all timers, whose sleeps never end, and sets the time. Those who restore their state set their timers anew. */
+  restore({ now, order, fired }: ClockState): void {
+    this.#timers = new TimerHeap()
+    this.#strong = 0
+    this.#now = now
+    this.#order = order
+    this.#fired = fired
+    this.timersChanged()
+  }
+
   /** Moves time forward by `ms`, firing on the way, one instant after another, every timer that comes due. */
   advance(ms: number): Promise<void> {
     return this.afterOthers(async () => {
       const target = this.#now + ms
-      await this.idle()
+      await this.#rest()
       while (this.nextTimer <= target) {
         this.fireNext()
-        await this.idle()
+        await this.#rest()
       }
-      this.#now = target
+      this.#now = Math.max(this.#now, target)
     })
   }
 
@@ -141,7 +222,7 @@ export class VirtualClock implements Clock {
     settled.catch(() => {})
     await this.afterOthers(async () => {
       for (;;) {
-        await this.idle()
+        await this.#rest()
         if (!pending) return
         if (this.#strong === 0)
           throw new NothingLeftToHappen(
@@ -153,9 +234,44 @@ export class VirtualClock implements Clock {
     return settled
   }
 
+  /** Waits until nothing moves, with all that waited for such a moment done. */
+  async #rest(): Promise<void> {
+    await this.idle()
+    while (this.#waiting.length > 0) {
+      await this.#takeWaiting()
+      await this.idle()
+    }
+  }
+
+  /** Does what waits for this moment: calls in a row, or the first piece of work that has to be alone. */
+  async #takeWaiting(): Promise<void> {
+    const calls = this.#waiting.findIndex((waiting) => 'alone' in waiting)
+    if (calls === 0) {
+      const { alone } = this.#waiting.shift() as { alone: (mover: Mover) => Promise<void> }
+      return alone({
+        idle: () => this.idle(),
+        fireNext: () => this.#timers.peek() !== undefined && (this.fireNext(), true),
+        setNow: (now) => (this.#now = now),
+      })
+    }
+    for (const waiting of this.#waiting.splice(0, calls < 0 ? Infinity : calls)) (waiting as { enter(): void }).enter()
+  }
+
+  /** A caller that moves the clock takes what waits; without one, it is taken as soon as nothing moves. */
+  #restSoon(): void {
+    if (this.#movers > 0) return
+    void this.afterOthers(async () => {
+      await this.idle()
+      await this.#takeWaiting()
+    })
+  }
+
   /** Runs `move` after all earlier moves of the time. */
   protected afterOthers<T>(move: () => Promise<T>): Promise<T> {
-    const moved = this.#moving.then(move)
+    this.#movers++
+    const moved = this.#moving.then(move).finally(() => {
+      if (--this.#movers === 0 && this.#waiting.length > 0) this.#restSoon()
+    })
     this.#moving = moved.catch(() => {})
     return moved
   }
@@ -164,6 +280,7 @@ export class VirtualClock implements Clock {
   protected fireNext(): void {
     const timer = this.#timers.pop()!
     if (!timer.weak) this.#strong--
+    this.#fired++
     this.#now = Math.max(this.#now, timer.at)
     timer.fire()
   }

@@ -2,14 +2,16 @@ import type { NodeListKind } from '../../wire/index.js'
 import { Records, type NodeEntry } from './records.js'
 import type { StoredInventory, StoreRows } from './rows.js'
 import type { HistoryEntry } from './store.js'
+import type { NodeTexts } from './store-state.js'
 
 const nothing = (): void => {}
 
 /** Rows of a store without a file: it keeps what {@link Records} does not have, as texts, and writes nothing else again. */
 export class MemoryRows implements StoreRows {
   readonly #inventories = new Map<string, string>()
-  readonly #lists = new Map<string, Map<NodeListKind, string>>()
-  readonly #history = new Map<string, string[]>()
+  // The values are replaced and never changed, so that snapshots share them.
+  readonly #lists = new Map<string, ReadonlyMap<NodeListKind, string>>()
+  readonly #history = new Map<string, readonly string[]>()
 
   load = (): Records => new Records()
   begin = nothing
@@ -45,8 +47,7 @@ export class MemoryRows implements StoreRows {
   }
 
   putNodeList(node: string, kind: NodeListKind, list: readonly unknown[]): void {
-    const lists = this.#lists.get(node) ?? new Map<NodeListKind, string>()
-    this.#lists.set(node, lists.set(kind, JSON.stringify(list)))
+    this.#lists.set(node, new Map(this.#lists.get(node)).set(kind, JSON.stringify(list)))
   }
 
   nodeList(node: string, kind: NodeListKind): unknown[] {
@@ -54,12 +55,20 @@ export class MemoryRows implements StoreRows {
   }
 
   addHistory(node: string, entry: HistoryEntry): void {
-    const entries = this.#history.get(node) ?? []
-    this.#history.set(node, entries)
-    entries.push(JSON.stringify(entry))
+    this.#history.set(node, [...(this.#history.get(node) ?? []), JSON.stringify(entry)])
   }
 
   history(node: string): HistoryEntry[] {
     return (this.#history.get(node) ?? []).map((text) => JSON.parse(text) as HistoryEntry)
+  }
+
+  texts(): NodeTexts {
+    return { inventories: new Map(this.#inventories), lists: new Map(this.#lists), history: new Map(this.#history) }
+  }
+
+  putTexts({ inventories, lists, history }: NodeTexts): void {
+    for (const [node, text] of inventories) this.#inventories.set(node, text)
+    for (const [node, of] of lists) this.#lists.set(node, of)
+    for (const [node, of] of history) this.#history.set(node, of)
   }
 }

@@ -9,11 +9,12 @@ import type {
   NodeListKind,
 } from '../../wire/index.js'
 import { MemoryRows } from './memory-rows.js'
-import { copyOf, type NodeEntry, type Records } from './records.js'
+import { copyOf, type NodeEntry, Records } from './records.js'
 import type { StoredInventory, StoreRows } from './rows.js'
 import { SqliteRows } from './sqlite-rows.js'
 import { IRONIC_DATABASE } from './database-form.js'
 import { PAGE_SIZE, prepareSchema } from './schema.js'
+import { writeState, type StoreState } from './store-state.js'
 import { selectNodes, selectPorts, selectResources } from './select.js'
 import type {
   HistoryEntry,
@@ -35,6 +36,8 @@ export interface StoreOptions {
   durable?: boolean
   /** Bytes that the database may take; beyond them it answers as on a full disk. */
   largest?: number
+  /** Contents with which an empty database begins. */
+  from?: StoreState
   clock: Clock
 }
 
@@ -42,6 +45,8 @@ export interface StoreOptions {
 export interface StoreView {
   /** Records without copying: callers must not change them. */
   readonly records: Records
+  /** All that is written, for another database to begin with. */
+  take(): StoreState
   /** {@link Store.nodeList}, synchronously; queued writes are not in it. */
   nodeListNow<Kind extends NodeListKind>(node: string, kind: Kind): NodeLists[Kind]
   /** Closes without writing the queued changes, as a killed process would. Their promises never settle. */
@@ -70,15 +75,21 @@ interface QueuedWrite {
  *
  * @throws UserError when the file has another schema version, or is damaged
  */
-export function openStore({ path, durable = false, largest, clock }: StoreOptions): Store & StoreView {
-  if (path === undefined) return new RecordStore(new MemoryRows(), clock)
+export function openStore({ path, durable = false, largest, from, clock }: StoreOptions): Store & StoreView {
+  if (path === undefined) {
+    const rows = new MemoryRows()
+    if (from) rows.putTexts(from.texts)
+    return new RecordStore(rows, clock, from && new Records(from.records))
+  }
   return openSound(path, () => {
     const db = new Database(path)
     try {
       if (largest !== undefined)
         db.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA max_page_count = ${Math.ceil(largest / PAGE_SIZE)}`)
       prepare(db, path, durable)
-      return new RecordStore(new SqliteRows(db), clock)
+      const rows = new SqliteRows(db)
+      if (from) writeState(rows, from)
+      return new RecordStore(rows, clock)
     } catch (error) {
       db.close()
       throw error
@@ -107,10 +118,14 @@ class RecordStore implements Store, StoreView {
   #waiting: QueuedWrite[] = []
   #closed = false
 
-  constructor(rows: StoreRows, clock: Clock) {
+  constructor(rows: StoreRows, clock: Clock, records = rows.load()) {
     this.#rows = rows
     this.#clock = clock
-    this.#records = rows.load()
+    this.#records = records
+  }
+
+  take(): StoreState {
+    return { records: new Records(this.#records), texts: this.#rows.texts() }
   }
 
   get records(): Records {

@@ -59,19 +59,47 @@ export class NodeEntry {
  * readers always see it equal to the database.
  */
 export class Records {
-  readonly nodes = new Map<string, NodeEntry>()
-  readonly nodesByName = new Map<string, string>()
-  readonly nodesByInstance = new Map<string, string>()
-  readonly ports = new Map<string, PortRecord>()
-  readonly portsByAddress = new Map<string, string>()
-  readonly portsByName = new Map<string, string>()
-  readonly portsByNode = new Map<string, readonly string[]>()
+  readonly nodes: Map<string, NodeEntry>
+  readonly nodesByName: Map<string, string>
+  readonly nodesByInstance: Map<string, string>
+  readonly ports: Map<string, PortRecord>
+  readonly portsByAddress: Map<string, string>
+  readonly portsByName: Map<string, string>
+  readonly portsByNode: Map<string, readonly string[]>
   readonly effects = new Map<string, StoredEffect[]>()
   readonly deadlines = new Map<string, Map<string, number>>()
-  lastNode = 0
-  lastPort = 0
-  lastEffect = 0
+  lastNode: number
+  lastPort: number
+  lastEffect: number
   readonly #tables = emptyTables()
+
+  /** @param from shares the values of its records, which nothing changes */
+  constructor(from?: Records) {
+    this.nodes = new Map(from?.nodes)
+    this.nodesByName = new Map(from?.nodesByName)
+    this.nodesByInstance = new Map(from?.nodesByInstance)
+    this.ports = new Map(from?.ports)
+    this.portsByAddress = new Map(from?.portsByAddress)
+    this.portsByName = new Map(from?.portsByName)
+    this.portsByNode = new Map(from?.portsByNode)
+    this.lastNode = from?.lastNode ?? 0
+    this.lastPort = from?.lastPort ?? 0
+    this.lastEffect = from?.lastEffect ?? 0
+    if (!from) return
+    for (const [node, queue] of from.effects) this.effects.set(node, [...queue])
+    for (const [node, limits] of from.deadlines) this.deadlines.set(node, new Map(limits))
+    for (const kind of RESOURCE_KINDS) {
+      for (const record of from.resources(kind).byUuid.values()) this.putResource(kind, record)
+      this.resources(kind).lastId = from.resources(kind).lastId
+    }
+  }
+
+  /** A copy whose time limits are so many milliseconds later. */
+  later(by: number): Records {
+    const copy = new Records(this)
+    for (const limits of copy.deadlines.values()) for (const [kind, at] of limits) limits.set(kind, at + by)
+    return copy
+  }
 
   putNode(entry: NodeEntry): void {
     const { id, uuid, name, instance_uuid } = entry.columns

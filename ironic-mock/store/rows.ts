@@ -1,6 +1,7 @@
 import type { JsonObject, NodeListKind, PortRecord, ResourceKind, ResourceRecords } from '../../wire/index.js'
 import type { NodeEntry, Records } from './records.js'
 import type { HistoryEntry, StoredEffect } from './store.js'
+import type { NodeTexts } from './store-state.js'
 
 /** An inventory as inspection left it. */
 export interface StoredInventory {
@@ -44,6 +45,11 @@ export interface StoreRows {
   nodeList(node: string, kind: NodeListKind): unknown[]
   addHistory(node: string, entry: HistoryEntry): void
   history(node: string): HistoryEntry[]
+
+  /** Inventories, lists and history of all nodes. */
+  texts(): NodeTexts
+  /** Adds those of a snapshot. */
+  putTexts(texts: NodeTexts): void
 
   /** Closes, with nothing left in files but the database; `abandoned` leaves them as a killed process would. */
   close(abandoned?: boolean): void

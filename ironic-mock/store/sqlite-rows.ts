@@ -4,6 +4,7 @@ import type { NodeListKind, PortRecord, ResourceKind, ResourceRecords } from '..
 import { NodeEntry, Records, parseObject, type NodeColumns } from './records.js'
 import type { StoredInventory, StoreRows } from './rows.js'
 import type { HistoryEntry, StoredEffect } from './store.js'
+import type { NodeTexts } from './store-state.js'
 
 /** SQL statements of the store, with their parameters in the order of the question marks. */
 const SQL = {
@@ -47,6 +48,9 @@ const SQL = {
   insertHistory: 'INSERT INTO history (node, record) VALUES (?, ?)',
   history: 'SELECT record FROM history WHERE node = ? ORDER BY id',
   deleteHistory: 'DELETE FROM history WHERE node = ?',
+  allInventories: 'SELECT node, record FROM inventories',
+  allNodeLists: 'SELECT node, kind, record FROM sheets',
+  allHistory: 'SELECT node, record FROM history ORDER BY id',
 }
 
 /** Rows of the tables in `schema.ts`. */
@@ -186,6 +190,23 @@ export class SqliteRows implements StoreRows {
 
   history(node: string): HistoryEntry[] {
     return (this.#sql.history.all(node) as { record: string }[]).map(({ record }) => JSON.parse(record) as HistoryEntry)
+  }
+
+  texts(): NodeTexts {
+    const all = (name: 'allInventories' | 'allNodeLists' | 'allHistory') =>
+      this.#sql[name].all() as { node: string; kind: NodeListKind; record: string }[]
+    const lists = new Map<string, Map<NodeListKind, string>>()
+    for (const { node, kind, record } of all('allNodeLists'))
+      lists.set(node, (lists.get(node) ?? new Map<NodeListKind, string>()).set(kind, record))
+    const history = new Map<string, string[]>()
+    for (const { node, record } of all('allHistory')) history.set(node, [...(history.get(node) ?? []), record])
+    return { inventories: new Map(all('allInventories').map(({ node, record }) => [node, record])), lists, history }
+  }
+
+  putTexts({ inventories, lists, history }: NodeTexts): void {
+    for (const [node, text] of inventories) this.#sql.putInventory.run(node, text)
+    for (const [node, of] of lists) for (const [kind, text] of of) this.#sql.putNodeList.run(node, kind, text)
+    for (const [node, of] of history) for (const text of of) this.#sql.insertHistory.run(node, text)
   }
 
   close(abandoned = false): void {

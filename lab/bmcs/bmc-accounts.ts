@@ -28,6 +28,15 @@ export class BmcAccounts {
     this.#folder?.remember(keyOf(address), JSON.stringify(account))
   }
 
+  take(): readonly (readonly [address: string, account: BmcAccount])[] {
+    return [...this.#known]
+  }
+
+  restore(known: readonly (readonly [address: string, account: BmcAccount])[]): void {
+    this.#known.clear()
+    for (const [address, account] of known) this.set(address, account)
+  }
+
   of(address: string): BmcAccount | undefined {
     const known = this.#known.get(address)
     if (known) return known

@@ -103,6 +103,10 @@ export interface AddedFault extends Disposable {
   readonly id: string
 }
 
+/** A change that a caller makes to the faults of a lab. */
+export type FaultChange =
+  { readonly do: 'add fault'; readonly fault: Fault } | { readonly do: 'lift fault'; readonly id: string }
+
 /** The faults of a lab. Adding and lifting one takes effect at once. */
 export interface Faults {
   /** @throws UserError `fault` for a fault that could never strike */

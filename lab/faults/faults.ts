@@ -1,4 +1,11 @@
-import { seededRandom, UserError, type Clock, type Probe, type ProbePoint, type Random } from '../../runtime/index.js'
+import {
+  seededRandom,
+  UserError,
+  type Clock,
+  type Probe,
+  type ProbePoint,
+  type SeededRandom,
+} from '../../runtime/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 import { checkFault, pointsOf } from './check-fault.js'
 import type { AddedFault, Fault, FaultReport, Faults } from './fault.js'
@@ -30,7 +37,7 @@ export class ActiveFault {
   passed = 0
   /** BMCs that are dark because of it, with the lab time until which they are. */
   readonly dark = new Map<string, number>()
-  readonly random: Random
+  readonly random: SeededRandom
   /** Aborted when the fault is lifted. */
   readonly lifted = new AbortController()
 
@@ -51,6 +58,15 @@ export class ActiveFault {
   report(): FaultReport {
     return { id: this.id, ...this.fault, struck: this.struck }
   }
+}
+
+/** The faults in force at one moment, and how often they have struck. */
+export interface FaultsState {
+  readonly last: number
+  readonly faults: readonly (Readonly<Pick<ActiveFault, 'id' | 'fault' | 'struck' | 'passed'>> & {
+    readonly dark: readonly (readonly [node: string, until: number])[]
+    readonly random: readonly number[]
+  })[]
 }
 
 /** Strikes at the points of a probe, which it watches only while there are faults. */
@@ -81,6 +97,30 @@ export class FaultInjector implements Faults {
     this.#faults.set(id, new ActiveFault(id, fault, this.#context.seed * 1000 + this.#last))
     this.#watch()
     return { id, [Symbol.dispose]: () => void this.lift(id) }
+  }
+
+  take(): FaultsState {
+    const faults = [...this.#faults.values()].map(({ id, fault, struck, passed, dark, random }) => ({
+      ...{ id, fault, struck, passed, dark: [...dark], random: random.take() },
+    }))
+    return { last: this.#last, faults }
+  }
+
+  release(): void {
+    for (const { lifted } of this.#faults.values()) lifted.abort()
+  }
+
+  restore({ last, faults }: FaultsState): void {
+    this.#faults.clear()
+    for (const { id, fault, struck, passed, dark, random } of faults) {
+      const active = new ActiveFault(id, fault, 0)
+      active.random.restore(random)
+      Object.assign(active, { struck, passed })
+      for (const [node, until] of dark) active.dark.set(node, until)
+      this.#faults.set(id, active)
+    }
+    this.#last = last
+    this.#watch()
   }
 
   list(): FaultReport[] {

@@ -1,14 +1,19 @@
 import type { Recorder } from '../journal/record.js'
-import type { Faults } from './fault.js'
+import type { FaultChange, Faults } from './fault.js'
 
-/** The same faults, whose adding and lifting is in the journal. */
-export function notedFaults(faults: Faults, recorder: Recorder): Faults {
+/**
+ * The same faults, whose adding and lifting is in the journal.
+ *
+ * @param changing called when a fault was added, and before one is lifted
+ */
+export function notedFaults(faults: Faults, recorder: Recorder, changing: (change: FaultChange) => void): Faults {
   const note = (what: 'added' | 'lifted', id: string): void => {
     const found = faults.list().find((fault) => fault.id === id)
     if (found) recorder.fault(what, found)
   }
   const lift = (id: string): boolean => {
     note('lifted', id)
+    changing({ do: 'lift fault', id })
     return faults.lift(id)
   }
   return {
@@ -17,6 +22,7 @@ export function notedFaults(faults: Faults, recorder: Recorder): Faults {
     add: (fault) => {
       const added = faults.add(fault)
       note('added', added.id)
+      changing({ do: 'add fault', fault })
       return { id: added.id, [Symbol.dispose]: () => void lift(added.id) }
     },
     clear: (label) => {

@@ -74,6 +74,7 @@ export class Journal implements LabJournal {
   readonly #options: Required<JournalOptions>
   /** A ring: the entry with id `n` is at `n` modulo its length. */
   readonly #ring: (Slot | undefined)[]
+  #isMuted = false
   #first = 1
   #next = 1
   #bytes = 0
@@ -93,8 +94,19 @@ export class Journal implements LabJournal {
     return this.#first
   }
 
+  /** Runs `work` without an entry: what happens is there already. */
+  async muted<T>(work: () => Promise<T>): Promise<T> {
+    this.#isMuted = true
+    try {
+      return await work()
+    } finally {
+      this.#isMuted = false
+    }
+  }
+
   /** @param bytes of the bodies that the entry keeps */
   add(make: Slot['make'], bytes = 0): void {
+    if (this.#isMuted) return
     const { now, wallNow, capacity } = this.#options
     const slot: Slot = { id: this.#next++, at: now(), wall: wallNow(), bytes, make }
     if (this.#next - this.#first > capacity) this.#drop()

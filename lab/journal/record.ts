@@ -28,6 +28,14 @@ export interface Recorder {
   struck(fault: FaultReport, point: ProbePoint): void
   fault(what: 'added' | 'lifted', fault: FaultReport): void
   lab(what: string): void
+  /** The states in which nodes were seen last. */
+  take(): SeenStates
+  restore(seen: SeenStates): void
+}
+
+interface SeenStates {
+  readonly states: ReadonlyMap<string, NodeRecord['provision_state']>
+  readonly power: ReadonlyMap<string, string | null>
 }
 
 const KINDS = ['exchange', 'command', 'power', 'boot', 'bmc', 'pull', 'image-pull']
@@ -160,7 +168,7 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
     return add((head) => ({
       ...{ ...head, kind: 'state', ...at, fault: null, state, was, target, power: power_state, lastError: last_error },
     }))
-  })
+  }, 'always')
   const noteFault = (what: FaultEntry['what'], { id, effect }: FaultReport, at: Subject): void =>
     add((head) => ({ ...head, kind: 'fault', ...at, fault: id, what, effect: effect.kind }))
   return {
@@ -171,6 +179,13 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
         point.kind === 'bmc' ? subject(node(String(point['node'])), undefined) : ofPoint(point),
       ),
     fault: (what, fault) => noteFault(what, fault, subject(node(fault.match.node ?? ''), fault.match.machine)),
+    take: () => ({ states: new Map(states), power: new Map(power) }),
+    restore: (seen) => {
+      states.clear()
+      for (const [uuid, state] of seen.states) states.set(uuid, state)
+      power.clear()
+      for (const [uuid, was] of seen.power) power.set(uuid, was)
+    },
     lab: (what) => add((head) => ({ ...head, kind: 'lab', ...NOTHING, fault: null, what })),
   }
 }

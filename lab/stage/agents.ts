@@ -121,6 +121,20 @@ export class Agents implements AsyncDisposable {
     this.#stopping.add(stopping)
   }
 
+  /** A machine whose agent runs a command. */
+  busyMachine(): string | undefined {
+    for (const [machine, { agent }] of this.#running) if (agent.isBusy) return machine
+    return undefined
+  }
+
+  /** Stops all agents, as the death of their processes does. */
+  async stop(): Promise<void> {
+    await this[Symbol.asyncDispose]()
+    this.#installing.clear()
+    this.#steps.clear()
+    this.#boots.clear()
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const agents = [...this.#running.values()]
     this.#running.clear()

@@ -2,7 +2,7 @@ import { missingPort, type Guard } from '../../ironic-mock/index.js'
 import type { HardwareFleet, Machines, MachineSpec } from '../../machine/index.js'
 import type { Clock, Logger } from '../../runtime/index.js'
 import type { Dispatch, IronicClient, NodeRecord } from '../../wire/index.js'
-import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
+import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import { bmcAddressOf, machineOf } from '../bmcs/bmcs.js'
 import { ClockControl } from '../control/clock-control.js'
 import { controlApi } from '../control/control-api.js'
@@ -20,7 +20,7 @@ export function withControl(parts: {
   logger: Logger
   machines: Machines
   database: CurrentDatabase
-  accounts: BmcAccounts
+  setAccount: (address: string, account: BmcAccount) => void
   live: LiveImages | undefined
   guard: Guard | undefined
   client: () => IronicClient
@@ -28,7 +28,7 @@ export function withControl(parts: {
   spec: (number: number, hardware: HardwareFleet | undefined) => MachineSpec
   enroll: (spec: MachineSpec, fields: Record<string, unknown>) => Promise<string>
 }): (api: Dispatch) => Dispatch {
-  const { observation, clock, events, logger, machines, database, accounts, live, guard, client } = parts
+  const { observation, clock, events, logger, machines, database, live, guard, client } = parts
   const { faults, journal, recorder, node } = observation
   const handlers = controlHandlers({
     ...{ machines, faults, journal, node },
@@ -57,7 +57,7 @@ export function withControl(parts: {
     waitsFor: (record) => missingPort(record, database.records.portsOf(record.uuid)),
     setBmcAccount: (record, account) => {
       const address = bmcAddressOf(record)
-      if (address !== undefined) accounts.set(address, account)
+      if (address !== undefined) parts.setAccount(address, account)
       return address !== undefined
     },
   })

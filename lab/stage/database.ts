@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { openStore, type Store, type StoreView } from '../../ironic-mock/index.js'
+import { openStore, type Store, type StoreState, type StoreView } from '../../ironic-mock/index.js'
 import { held, type Clock } from '../../runtime/index.js'
 import { observedStore } from './observed-store.js'
 
@@ -30,14 +30,30 @@ export class CurrentDatabase implements AsyncDisposable {
   async lose(): Promise<void> {
     const lost = [...this.#store.records.nodes.keys()]
     await this.#store[Symbol.asyncDispose]()
-    const { path, clock, changed } = this.#parts
-    if (path !== undefined)
-      await held(clock, `removing ${path}`, async () => {
-        for (const end of ['', '-wal', '-shm']) await rm(path + end, { force: true })
-      })
+    const { path, changed } = this.#parts
+    if (path !== undefined) await this.#remove(path)
     this.#store = openStore(this.#parts)
     this.#watched = observedStore(this.#store, changed)
     for (const uuid of lost) changed(uuid)
+  }
+
+  take(): StoreState {
+    return this.#store.take()
+  }
+
+  /** Puts a database with these contents in the place of this one. Nothing is reported of its nodes. */
+  async restore(from: StoreState): Promise<void> {
+    const { path, changed } = this.#parts
+    await this.#store[Symbol.asyncDispose]()
+    if (path !== undefined) await this.#remove(path)
+    this.#store = openStore({ ...this.#parts, from })
+    this.#watched = observedStore(this.#store, changed)
+  }
+
+  #remove(path: string): Promise<void> {
+    return held(this.#parts.clock, `removing ${path}`, async () => {
+      for (const end of ['', '-wal', '-shm']) await rm(path + end, { force: true })
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

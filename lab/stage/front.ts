@@ -7,6 +7,8 @@ export interface Front {
   open(dispatch: Dispatch): void
   /** Answers waiting and later requests with 503, as the proxy in front of an Ironic that does not run. */
   shut(): void
+  /** Lets later requests wait for the next {@link open}. */
+  hold(): void
 }
 
 /**
@@ -16,17 +18,21 @@ export interface Front {
 export function openFront(): Front {
   let opened: Dispatch | undefined
   let open = (_dispatch: Dispatch): void => {}
-  const opening = new Promise<Dispatch>((resolve) => {
-    open = resolve
-  })
+  let opening: Promise<Dispatch>
+  const hold = (): void => {
+    opened = undefined
+    opening = new Promise<Dispatch>((resolve) => (open = resolve))
+  }
   const become = (dispatch: Dispatch): void => {
     opened = dispatch
     open(dispatch)
   }
+  hold()
   return {
     dispatch: async (request) => (opened ?? (await opening))(request),
     open: become,
     shut: () =>
       become(() => Promise.resolve({ status: 503, headers: { 'content-type': 'text/plain' }, body: 'not started\n' })),
+    hold,
   }
 }

@@ -1,4 +1,4 @@
-import type { Conductor, Ironic } from '../../ironic-mock/index.js'
+import type { Conductor, Ironic, IronicState } from '../../ironic-mock/index.js'
 import { Mutex } from '../../runtime/index.js'
 import type { Dispatch } from '../../wire/index.js'
 import type { CurrentDatabase } from './database.js'
@@ -17,8 +17,8 @@ export interface IronicProcess {
 }
 
 interface ProcessParts {
-  /** Starts a conductor on the current database; its API. */
-  start: () => Promise<{ ironic: Ironic; dispatch: Dispatch }>
+  /** Starts a conductor on the current database, with the memory of an earlier one; its API. */
+  start: (from?: IronicState) => Promise<{ ironic: Ironic; dispatch: Dispatch }>
   front: Front
   database: CurrentDatabase
   reservations: ReservationGate
@@ -44,9 +44,14 @@ export class StagedIronic implements IronicProcess, AsyncDisposable {
     return this.#conductor
   }
 
+  /** The Ironic that runs. */
+  get current(): Ironic | undefined {
+    return this.#current
+  }
+
   /** Starts the conductor without opening the API to anyone. */
-  async begin(): Promise<Dispatch> {
-    const { ironic, dispatch } = await this.#parts.start()
+  async begin(from?: IronicState): Promise<Dispatch> {
+    const { ironic, dispatch } = await this.#parts.start(from)
     this.#current = ironic
     this.#conductor = ironic.conductor
     return dispatch

@@ -3,7 +3,7 @@ import type { Machines } from '../../machine/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 import { machineOf } from '../bmcs/bmcs.js'
 import type { Events } from '../events.js'
-import type { Faults } from '../faults/fault.js'
+import type { FaultChange, Faults } from '../faults/fault.js'
 import { FaultInjector } from '../faults/faults.js'
 import { notedFaults } from '../faults/noted-faults.js'
 import { phaseOf } from '../faults/phase.js'
@@ -16,6 +16,7 @@ import type { ReservationGate } from './reservation-gate.js'
 /** The faults of a stage, and its journal. */
 export interface Observation {
   faults: Faults
+  injector: FaultInjector
   journal: Journal
   recorder: Recorder
   /** Finds a node by uuid or name. */
@@ -35,6 +36,8 @@ export function observe(parts: {
   journal: Pick<JournalOptions, 'capacity' | 'bytes'>
   machines: () => Machines
   agents: () => Agents
+  /** Called before a caller adds a fault or lifts it. */
+  changing: (change: FaultChange) => void
 }): Observation {
   const { probe, events, clock, logger, seed, scope, database, reservations, machines, agents } = parts
   const node = (ident: string): Readonly<NodeRecord> | undefined => {
@@ -73,5 +76,6 @@ export function observe(parts: {
     names: () => [...database.records.nodes.values()].map(({ record }) => record.name ?? record.uuid),
     faultAt: (point) => injector.at(point),
   })
-  return { faults: notedFaults(injector, recorder), journal, recorder, node }
+  const faults = notedFaults(injector, recorder, parts.changing)
+  return { faults, injector, journal, recorder, node }
 }

@@ -48,6 +48,27 @@ interface FetchedLayer {
   size: number
 }
 
+/** A change that a caller makes to a registry. */
+export type RegistryChange =
+  | { readonly do: 'publish'; readonly image: NodeImage }
+  | { readonly do: 'fail pulls'; readonly image: string; readonly fault: RegistryFault; readonly times: number }
+
+interface RegistryOptions {
+  pullable?: (image: string) => void
+  rate?: number
+  changed?: (change: RegistryChange) => void
+}
+
+/** A registry at one moment. */
+export interface RegistryState {
+  readonly images: readonly (readonly [image: string, manifest: Buffer])[]
+  readonly faults: readonly (readonly [
+    image: string,
+    fault: { readonly fault: RegistryFault; readonly left: number },
+  ])[]
+  readonly fetched: readonly FetchedLayer[]
+}
+
 /**
  * A container registry with node images, for the systems on simulated machines. Images are found by digest; images of one
  * base share its layer.
@@ -59,18 +80,23 @@ export class SimulatedRegistry implements ImageRegistry, NodeImageRegistry {
   readonly #fetched: FetchedLayer[] = []
   readonly #pullable: ((image: string) => void) | undefined
   readonly #rate: number
+  readonly #changed: NonNullable<RegistryOptions['changed']>
 
   /**
    * @param options.pullable throws a PullFailure for an image that machines do not reach
    * @param options.rate bytes a second of a pull; by default it takes no time
+   * @param options.changed called before a caller changes the registry
    */
-  constructor(clock: Clock, { pullable, rate = 0 }: { pullable?: (image: string) => void; rate?: number } = {}) {
+  constructor(clock: Clock, { pullable, rate = 0, changed = () => {} }: RegistryOptions = {}) {
     this.#clock = clock
+    this.#changed = changed
     this.#pullable = pullable
     this.#rate = rate
   }
 
-  publish({ repository, version, base, files = NODE_FILES, inDiskImages }: NodeImage): string {
+  publish(published: NodeImage): string {
+    const { repository, version, base, files = NODE_FILES, inDiskImages } = published
+    this.#changed({ do: 'publish', image: published })
     const manifest: NodeImageManifest = {
       ...{ version, base, files: [...files] },
       layers: [
@@ -86,11 +112,28 @@ export class SimulatedRegistry implements ImageRegistry, NodeImageRegistry {
   }
 
   fail(image: string, fault: RegistryFault, times = Infinity): void {
+    this.#changed({ do: 'fail pulls', image, fault, times })
     this.#faults.set(image, { fault, left: times })
   }
 
   get fetched(): readonly FetchedLayer[] {
     return this.#fetched
+  }
+
+  take(): RegistryState {
+    return {
+      images: [...this.#images],
+      faults: [...this.#faults].map(([image, fault]) => [image, { ...fault }]),
+      fetched: [...this.#fetched],
+    }
+  }
+
+  restore({ images, faults, fetched }: RegistryState): void {
+    this.#images.clear()
+    for (const [image, manifest] of images) this.#images.set(image, manifest)
+    this.#faults.clear()
+    for (const [image, fault] of faults) this.#faults.set(image, { ...fault })
+    this.#fetched.splice(0, Infinity, ...fetched)
   }
 
   async manifest(image: string, signal: AbortSignal): Promise<{ manifest: Uint8Array }> {

@@ -34,6 +34,15 @@ export class ReservationGate {
     this.#nodes.clear()
   }
 
+  take(): readonly (readonly [machine: string, node: string])[] {
+    return [...this.#nodes]
+  }
+
+  restore(nodes: readonly (readonly [machine: string, node: string])[]): void {
+    this.#nodes.clear()
+    for (const [machine, node] of nodes) this.#nodes.set(machine, node)
+  }
+
   /** Lets requests through: Ironic can be reached. */
   open(): void {
     this.#open = true
@@ -54,11 +63,12 @@ export class ReservationGate {
     const node = this.#nodes.get(machine)
     if (node === undefined || !this.#isReserved(node)) return
     await new Promise<void>((resolve, reject) => {
-      const listening = this.#events.listenTo(node, () => {
+      const released = () => {
         if (this.#isReserved(node)) return
         end()
         resolve()
-      })
+      }
+      const listening = this.#events.listenTo(node, released, 'always')
       const aborted = () => {
         end()
         reject(signal!.reason as Error)

@@ -56,6 +56,8 @@ export interface StageOptions {
   findImage?: FindImage
   /** Live CoreOS images to serve; machines really fetch what they boot then. */
   liveImages?: LiveImagesRequest
+  /** The options as data: a snapshot in a file is for a stage of the same. */
+  identity?: () => Readonly<Record<string, unknown>>
   /** Called with every event, from the start. */
   onEvent?: (event: Parameters<Events['emit']>[0]) => void
 }

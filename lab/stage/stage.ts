@@ -1,6 +1,6 @@
 import { PROMPT_PACE } from '../../agent/index.js'
-import { createIronicApi, openIronic, type Conductor, type Store } from '../../ironic-mock/index.js'
-import { NO_PACE, openMachines, type Machines, type MachineSpec } from '../../machine/index.js'
+import { createIronicApi, openIronic, type Conductor, type IronicState, type Store } from '../../ironic-mock/index.js'
+import { NO_PACE, openMachines, type Machine, type Machines, type MachineSpec } from '../../machine/index.js'
 import {
   opening,
   Probe,
@@ -44,6 +44,12 @@ import { observe } from './observation.js'
 import { OwnExchanges } from './own-exchanges.js'
 import { StagedIronic, type IronicProcess } from './ironic-process.js'
 import { namingNodes } from './naming-nodes.js'
+import type { Deployment } from '../lab.js'
+import type { Inputs } from '../snapshots/inputs.js'
+import { openSnapshots } from '../snapshots/open-snapshots.js'
+import { enteringMachines } from '../snapshots/perform.js'
+import type { StageSnapshots } from '../snapshots/snapshots.js'
+import type { StageKeeper } from './stage-keeper.js'
 import { openLiveImages, type LiveImages } from '../live-images.js'
 import { SimulatedRegistry } from './registry.js'
 import { unusable } from '../state/state-folder.js'
@@ -85,8 +91,18 @@ export interface Stage extends AsyncDisposable {
   readonly images: LiveImages['service'] | null
   /** Specification of one of this stage's machines. */
   spec(n: WantedMachine): MachineSpec
-  /** Registers a machine as a node in `enroll` with its ports, unless it has a node. Returns the node's uuid. */
-  enroll(spec: MachineSpec, fields?: Record<string, unknown>): Promise<string>
+  /**
+   * Registers a machine, by default the next one by number, as a node in `enroll` with its ports, unless it has a node.
+   * Returns the node's uuid.
+   */
+  enroll(spec?: MachineSpec, fields?: Record<string, unknown>, deployment?: Deployment): Promise<string>
+  /** The deployment that a node was enrolled with. */
+  deploymentOf(uuid: string): Deployment
+  /** The machine as callers of the stage may use it. */
+  entering(machine: Machine): Machine
+  readonly snapshots: StageSnapshots
+  /** Where stores register for snapshots. */
+  readonly keeper: StageKeeper
 }
 
 /**
@@ -130,6 +146,9 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   // Each part needs another that is made after it: what they call is only reached once all are there.
   // eslint-disable-next-line prefer-const -- machines tell agents, agents answer to an API that asks machines
   let machines: Machines
+  // Calls are logged once the stage is there for callers.
+  // eslint-disable-next-line prefer-const -- set when the stage is complete
+  let inputs: Inputs | undefined
   const database = scope.use(
     new CurrentDatabase({
       ...{ path: folder?.ironicDb, clock },
@@ -167,6 +186,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     journal: options.journal ?? {},
     machines: () => machines,
     agents: () => agents,
+    changing: (change) => inputs?.note(change),
   })
   const spec = machineSpecs(options)
 
@@ -186,6 +206,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const { allow } = options
   const imageCache = allow ? { folder: null, ...options.imageCache, allow } : options.imageCache
   const registry = new SimulatedRegistry(clock, {
+    changed: (change) => inputs?.note(change),
     ...(options.pullable ? { pullable: options.pullable } : {}),
     ...(options.pullRate === undefined ? {} : { rate: options.pullRate }),
   })
@@ -208,11 +229,12 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   scope.use(agents)
 
   /** Starts a conductor, and an API that clients do not reach yet. */
-  const start = async () => {
+  const start = async (from?: IronicState) => {
     const store = database.watched
     const ironic = await openIronic({
       ...{ store, host: CONDUCTOR_HOST, bmcs, clock, random, probe },
       ...{ policy, types },
+      ...(from ? { from } : {}),
       agents: probed(toAgents, machineOfAgents(probe, addresses), { from: 'ironic', to: 'agent' }),
       logger: withFields(logger, { room: 'conductor' }),
       ironicUrl: () => url,
@@ -229,10 +251,15 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     return { ironic, dispatch: withLabApi(own.probed(api, probe)) }
   }
   const withLabApi = withControl({
-    ...{ observation, clock, events, logger, machines, database, accounts, live, guard: access.guard },
+    ...{ observation, clock, events, logger, database, live, guard: access.guard },
+    machines: enteringMachines(machines, () => inputs),
+    setAccount: (address, account) => {
+      inputs?.note({ do: 'account', address, account })
+      accounts.set(address, account)
+    },
     client: () => client,
     spec: (number, hardware) => (hardware ? machineSpecs({ ...options, hardware }) : spec)(number),
-    enroll: (made, fields) => enroll(enrolling(client), made, fields),
+    enroll: (made, fields) => opened.enroll(made, fields),
   })
   const ironic = scope.use(new StagedIronic({ start, front, database, reservations }))
   const dispatch = await ironic.begin()
@@ -243,10 +270,8 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   reservations.open()
 
   const clientBy = (by: Transport, endpoint: string) =>
-    new IronicClient({
-      transport: probed(own.known(by), probe, { from: 'client', to: 'ironic' }),
-      ...{ endpoint, headers: access.headers, clock },
-    })
+    new IronicClient({ transport: by, endpoint, headers: access.headers, clock })
+  const seen = (by: Transport) => probed(own.known(by), probe, { from: 'client', to: 'ironic' })
   const enrolling = (by: IronicClient) => ({
     ...{ client: by, machines, store: database.watched, account: accountOf },
   })
@@ -254,7 +279,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const enrollFirst = async (wanted: NonNullable<StageOptions['machines']>): Promise<void> => {
     const early = new InProcessTransport()
     using _mounted = early.register(IN_PROCESS_URL, dispatch)
-    const parts = enrolling(clientBy(early, IN_PROCESS_URL))
+    const parts = enrolling(clientBy(seen(early), IN_PROCESS_URL))
     for (const { spec: named, name } of wanted) await enroll(parts, spec(named), { name })
   }
   await enrollFirst(options.machines ?? []).catch((error: unknown) => {
@@ -265,25 +290,38 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   // Close the listener before its handlers.
   scope.use(server)
 
-  const client = clientBy(transport, url)
+  const transports = { client: seen(transport), transport }
+  const opened = await openSnapshots({
+    ...{ options, clock, random, probe, events, front, database, ironic, agents, machines, transports, url },
+    stores: { reservations, accounts, registry, faults: observation.injector, journal: observation.recorder },
+    journal: observation.journal,
+    faults: observation.faults,
+    report: (what) => observation.recorder.lab(what),
+    enroll: (made, fields) => enroll(enrolling(clientBy(transports.client, url)), made, fields),
+    spec,
+  })
+  inputs = opened.inputs
+  const client = clientBy(opened.entering.transports.client, url)
   return {
     ...{
       url,
       client,
-      transport,
-      dispatch: front.dispatch,
       headers: access.headers,
       caFile: access.caFile,
       tls: access.tls ?? null,
-      ironic,
       machines,
       registry,
       clock,
       events,
       probe,
       spec,
-      images: live?.service ?? null,
     },
+    ...{ keeper: opened.keeper, snapshots: opened.snapshots, enroll: opened.enroll, deploymentOf: opened.deploymentOf },
+    transport: opened.entering.transports.transport,
+    dispatch: opened.entering.dispatch,
+    ironic: opened.entering.ironic,
+    entering: opened.entering.machine,
+    images: live?.service ?? null,
     ...{ faults: observation.faults, journal: observation.journal },
     get conductor() {
       return ironic.conductor
@@ -292,7 +330,6 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       return database.watched
     },
     nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
-    enroll: (made, fields) => enroll(enrolling(client), made, fields),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
 }

@@ -16,7 +16,7 @@ import { RamdiskSession } from '../ramdisk/ramdisk-session.js'
 /** Background work of a boot, which the end of the boot aborts. */
 interface Work {
   controller: AbortController
-  done: Promise<void>
+  done: Promise<unknown>
 }
 
 /** One boot of a machine, from power-on to power-off: it starts from each kind of source and runs what the system starts. */
@@ -30,6 +30,8 @@ export class MachineBoot {
   /** The agent's unit, or the update of the installed system. */
   #unit: Work | undefined
   #system: RunningSystem | undefined
+  /** Pieces of background work that have not ended. */
+  #working = 0
 
   /** @param state the stored state of this boot */
   constructor(booting: BootingMachine, state: BootState) {
@@ -51,15 +53,24 @@ export class MachineBoot {
     return this.#system
   }
 
+  /** True on the way up, and while something runs. */
+  get isBusy(): boolean {
+    return this.#working > 0 || (this.#session?.isBusy ?? false)
+  }
+
   start(): void {
     const { machine, parts } = this.#booting
     const controller = new AbortController()
+    this.#working++
     const done = this.#bootFromSource(controller.signal)
       .catch((error: unknown) => {
         if (!controller.signal.aborted)
           parts.logger('error', `${machine.spec.id} could not boot: ${errorChain(error).join(': ')}`, { error })
       })
-      .finally(() => (this.#starting = undefined))
+      .finally(() => {
+        this.#starting = undefined
+        this.#working--
+      })
     this.#starting = { controller, done }
   }
 
@@ -247,10 +258,13 @@ export class MachineBoot {
   #startUnit(name: string, run: (signal: AbortSignal) => Promise<void>): void {
     const { machine, parts } = this.#booting
     const controller = new AbortController()
-    const done = run(controller.signal).catch((error: unknown) => {
-      if (!controller.signal.aborted)
-        parts.logger('error', `${name} of ${machine.spec.id} broke: ${errorChain(error).join(': ')}`, { error })
-    })
+    this.#working++
+    const done: Promise<unknown> = run(controller.signal)
+      .catch((error: unknown) => {
+        if (!controller.signal.aborted)
+          parts.logger('error', `${name} of ${machine.spec.id} broke: ${errorChain(error).join(': ')}`, { error })
+      })
+      .finally(() => this.#working--)
     this.#unit = { controller, done }
   }
 

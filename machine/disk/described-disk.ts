@@ -16,6 +16,21 @@ export interface ImageContents {
   reload(offset: number, length: number): Promise<Uint8Array>
 }
 
+/** Contents of a described disk at one moment. Nothing changes them. */
+export interface DiskState {
+  readonly pages: ReadonlyMap<number, StoredPage>
+  readonly adopted: readonly Readonly<Adopted>[]
+  readonly revision: number
+}
+
+/** A described disk, whose contents can be taken and put back without copying them. */
+export interface DescribedDevice extends AdoptingDevice {
+  /** Undefined for a disk that nothing was ever written to. */
+  take(): DiskState | undefined
+  /** Without a state, the disk is as new. */
+  restore(state: DiskState | undefined): void
+}
+
 /** A disk that can adopt a range of an image at the same offset, without copying its bytes. */
 export interface AdoptingDevice extends BlockDevice {
   /** @throws DiskError ENOSPC when the range ends past the end of the disk; the part that fits is adopted */
@@ -34,13 +49,14 @@ interface Adopted {
  * A disk in memory: a page exists once it was written; ranges adopted from an image share the image's pages until they
  * are written to. A thousand installed disks so need memory only for their differences.
  */
-export function describedDisk(options: { name: string; size: number; sectorSize: number }): AdoptingDevice {
+export function describedDisk(options: { name: string; size: number; sectorSize: number }): DescribedDevice {
   return new DescribedDisk(options.name, options.size, options.sectorSize)
 }
 
-class DescribedDisk implements AdoptingDevice {
-  /** Written pages. They have precedence over adopted ones. */
-  readonly #pages = new Map<number, StoredPage>()
+class DescribedDisk implements DescribedDevice {
+  /** Written pages. They have precedence over adopted ones. Copied before the next change when a snapshot has them. */
+  #pages = new Map<number, StoredPage>()
+  #isShared = false
   /** Adopted ranges by page index, without overlaps, in no order. */
   #adopted: Adopted[] = []
   #revision = 0
@@ -69,8 +85,21 @@ class DescribedDisk implements AdoptingDevice {
     return out
   }
 
+  take(): DiskState | undefined {
+    if (this.#revision === 0) return undefined
+    this.#isShared = true
+    return { pages: this.#pages, adopted: this.#adopted.map((range) => ({ ...range })), revision: this.#revision }
+  }
+
+  restore(state: DiskState | undefined): void {
+    this.#pages = (state?.pages ?? new Map<number, StoredPage>()) as Map<number, StoredPage>
+    this.#isShared = state !== undefined
+    this.#adopted = (state?.adopted ?? []).map((range) => ({ ...range }))
+    this.#revision = state?.revision ?? 0
+  }
+
   async write(offset: number, bytes: Uint8Array): Promise<void> {
-    this.#revision++
+    this.#change()
     const fitting = Math.max(0, Math.min(bytes.length, this.size - offset))
     const buffer = bufferOf(bytes)
     for (let at = 0; at < fitting;) {
@@ -93,7 +122,7 @@ class DescribedDisk implements AdoptingDevice {
   }
 
   async discard(offset: number, length: number): Promise<void> {
-    this.#revision++
+    this.#change()
     const end = Math.min(this.size, offset + length)
     const first = Math.ceil(offset / PAGE)
     const last = Math.floor(end / PAGE)
@@ -104,7 +133,7 @@ class DescribedDisk implements AdoptingDevice {
   }
 
   async adopt(offset: number, length: number, image: ImageContents): Promise<void> {
-    this.#revision++
+    this.#change()
     const end = Math.min(this.size, offset + length)
     const first = Math.ceil(offset / PAGE)
     const last = Math.floor(end / PAGE)
@@ -129,9 +158,16 @@ class DescribedDisk implements AdoptingDevice {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#pages.clear()
+    this.#pages = new Map()
     this.#adopted = []
     return Promise.resolve()
+  }
+
+  #change(): void {
+    this.#revision++
+    if (!this.#isShared) return
+    this.#pages = new Map(this.#pages)
+    this.#isShared = false
   }
 
   #put(page: number, contents: StoredPage | undefined): void {

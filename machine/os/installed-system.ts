@@ -9,6 +9,8 @@ export type { JournalLine }
 /** Store of the parts of an installed system. */
 export interface SystemStore {
   put(name: SystemPart, value: () => unknown): void
+  /** Tells of a change that is stored with another one. */
+  note(): void
 }
 
 export type SystemPart = 'root' | 'journal' | 'os'
@@ -69,6 +71,7 @@ export class InstalledSystem {
 
   print(line: JournalLine): void {
     this.#journal.add(line)
+    this.#store.note()
     if (this.#journalQueued) return
     // The record is the whole journal, so queue it once for all lines until it is written.
     this.#journalQueued = true
@@ -91,6 +94,13 @@ export class InstalledSystem {
   keepOs(os: OsState): void {
     this.#os = os
     this.#store.put('os', () => this.#os)
+  }
+
+  /** The parts that differ from those of a disk without a system. */
+  take(): [part: SystemPart, value: unknown][] {
+    const parts: SystemPart[] = ['root', 'journal', 'os']
+    const values = parts.map((part): [SystemPart, unknown] => [part, this.#valueOf(part)])
+    return values.filter(([part, value]) => (part === 'journal' ? this.#journal.lines.length > 0 : value !== null))
   }
 
   #valueOf(part: SystemPart): unknown {

@@ -27,7 +27,7 @@ test('an image that an earlier process pulled is not pulled again, and its boot 
   try {
     const [boot] = await partitionsLabelled(device, 'boot')
     const bootOffset = boot!.offset
-    const system = new InstalledSystem({ put: () => {} })
+    const system = new InstalledSystem({ put: () => {}, note: () => {} })
     system.keepOs({
       ...{ booted: deployment('1.0'), staged: deployment('2.0'), rollback: null, layers: [] },
       pivot: { image: 'x', attempts: 1, lastError: null, state: 'staged' },

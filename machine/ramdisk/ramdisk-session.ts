@@ -19,6 +19,7 @@ import { installed } from '../programs/installed.js'
 import type { Inside, Process } from '../programs/program.js'
 import { ramdiskTree } from './ramdisk-tree.js'
 import { RunLog, type RunRecord } from './run-log.js'
+import type { SessionState } from './session-state.js'
 
 /** Probe point before a command runs on a simulated machine. `next()` resolves to a {@link CommandEnd}. */
 export interface CommandPoint extends ProbePoint {
@@ -73,7 +74,10 @@ export interface SessionParts {
   eject?(): Promise<void>
   request(action: 'power off' | 'reboot'): void
   /** Records that an earlier process stored of this boot. */
-  restored?: { files: Iterable<[string, FileRecord]>; runs: Iterable<[string, RunRecord]> }
+  restored?: {
+    files: Iterable<readonly [string, FileRecord]>
+    runs: Iterable<readonly [string, RunRecord]>
+  }
 }
 
 interface RunEntry {
@@ -92,6 +96,7 @@ export class RamdiskSession {
   readonly files: Files
   readonly inside: Inside
   readonly #parts: SessionParts
+  readonly #tree: MemoryFileTree
   readonly #power = sharedAbort()
   readonly #runs = new Map<string, RunEntry>()
   readonly #programs = new Set<Promise<unknown>>()
@@ -105,6 +110,7 @@ export class RamdiskSession {
       [...(parts.restored?.files ?? [])].map(([path, record]) => [path, fromRecord(record)]),
       (path, node) => store.put(spec.id, 'file', path, () => toRecord(node)),
     )
+    this.#tree = tree
     this.inside = {
       spec,
       boot: parts.boot,
@@ -143,6 +149,16 @@ export class RamdiskSession {
       : Promise.reject(
           Object.assign(new Error(`no run ${id} in this boot of ${this.#parts.spec.id}`), { code: 'ENOENT' }),
         )
+  }
+
+  /** Whether a program runs. */
+  get isBusy(): boolean {
+    return this.#programs.size > 0
+  }
+
+  take(): SessionState {
+    const named = [...this.#runs].filter(([id, { log }]) => log.ended && !this.#anonymous.includes(id))
+    return { files: this.#tree.changes(), runs: named.map(([id, { log }]) => [id, log.record()]) }
   }
 
   /** Ends the boot: programs are aborted and lose access to the disks. Resolves when all of them have ended. */
@@ -305,7 +321,8 @@ function throughTerminal(bytes: Uint8Array): Uint8Array {
   return Buffer.from(Buffer.from(bytes).toString('latin1').replaceAll('\n', '\r\n'), 'latin1')
 }
 
-const toRecord = (node: TreeNode | undefined): FileRecord =>
+/** The stored form of a file. */
+export const toRecord = (node: TreeNode | undefined): FileRecord =>
   node === undefined
     ? null
     : node.kind === 'file'

@@ -21,7 +21,7 @@ import type { Subject } from '../agents/perform-agent.js'
 import type { EffectRunner } from './effect-runner.js'
 import type { Policy } from './policy.js'
 import { isKnown, react } from './react.js'
-import { SHORTEST_WAIT, TimeLimits } from './time-limits.js'
+import { type LimitsState, SHORTEST_WAIT, TimeLimits } from './time-limits.js'
 import { STUCK_STATES } from './transitions.js'
 import type { Situation } from './node-task.js'
 
@@ -78,6 +78,25 @@ export class Dispatcher {
       }),
     )
     for (const node of [...store.records.deadlines.keys()]) this.#takeWaitingHeartbeat(node)
+  }
+
+  /** Takes over the time limits of a snapshot, at which no node was worked on. */
+  restore(limits: LimitsState): void {
+    this.#limits.restore(limits)
+  }
+
+  take(): LimitsState {
+    return this.#limits.take()
+  }
+
+  /** Timers of the clock that are set for time limits. */
+  get timers(): number {
+    return this.#limits.timers
+  }
+
+  /** A node that is worked on. */
+  get busyNode(): string | undefined {
+    return this.#working.keys().next().value
   }
 
   /**

@@ -27,9 +27,15 @@ import type { Policy } from './policy.js'
 import { PortAdmin } from '../records/port-admin.js'
 import { ResourceAdmin } from '../records/resource-admin.js'
 import { isPowerTarget } from '../power/power.js'
-import { RepeatedDeployments, repetitionText, type RepeatedDeployment } from '../flows/deploy/repeated-deployments.js'
+import {
+  RepeatedDeployments,
+  repetitionText,
+  type RepeatedDeployment,
+  type RepeatedDeploymentsState,
+} from '../flows/deploy/repeated-deployments.js'
 import { shaCrypt } from '../flows/rescue/sha-crypt.js'
-import { watchPower } from '../power/watch-power.js'
+import { watchPower, type PowerWatchState } from '../power/watch-power.js'
+import type { LimitsState } from './time-limits.js'
 
 export interface IronicOptions {
   store: Store & StoreView
@@ -53,11 +59,26 @@ export interface IronicOptions {
   servedImages?: (node: Readonly<NodeRecord>) => DeployImages | undefined
   /** Called when a client repeats a failed deployment unchanged. */
   deploymentRepeated?: (repeated: RepeatedDeployment) => void
+  /** Memory of an earlier conductor that rested when it was taken: this one goes on as that one would have. */
+  from?: IronicState
+}
+
+/** Memory of a conductor besides its database, while it works on no node. */
+export interface IronicState {
+  readonly limits: LimitsState
+  readonly power: PowerWatchState
+  readonly repeated: RepeatedDeploymentsState
 }
 
 export interface Ironic extends AsyncDisposable {
   readonly conductor: Conductor
   readonly store: Store
+  /** Timers of the clock that the conductor has set. */
+  readonly timers: number
+  /** Its present work, for people; undefined when it rests. */
+  busyWith(): string | undefined
+  /** For {@link IronicOptions.from}; only while it rests. */
+  take(): IronicState
 }
 
 /**
@@ -80,8 +101,10 @@ export async function openIronic(options: IronicOptions): Promise<Ironic> {
     runOnChildren: (parent, step, signal) => runOnChildren({ dispatcher, store, policy }, parent, step, signal),
   })
   const dispatcher = new Dispatcher({ ...options, effects })
+  const { from } = options
   try {
-    await dispatcher.recover()
+    if (from) dispatcher.restore(from.limits)
+    else await dispatcher.recover()
   } catch (error) {
     // The caller gets no dispatcher to close, and its timers would keep the process alive.
     await dispatcher.close()
@@ -89,12 +112,31 @@ export async function openIronic(options: IronicOptions): Promise<Ironic> {
   }
   const allocations = new Allocations(options, dispatcher.stopped)
   allocations.recover()
-  watchPower({ dispatcher, effects, store, clock, policy, logger })
+  const watch = watchPower({ dispatcher, effects, store, clock, policy, logger }, from?.power)
+  const repeated = new RepeatedDeployments(from?.repeated)
   return {
-    conductor: new LocalConductor(options, dispatcher, effects, allocations),
+    conductor: new LocalConductor(options, dispatcher, effects, allocations, repeated),
     store,
+    get timers() {
+      return dispatcher.timers + watch.timers
+    },
+    busyWith: () => busyNode(store, dispatcher) ?? (watch.isLooking ? 'the power sync is under way' : undefined),
+    take: () => ({ limits: dispatcher.take(), power: watch.take(), repeated: repeated.take() }),
     [Symbol.asyncDispose]: () => dispatcher.close(),
   }
+}
+
+/** A node that the conductor works on, or one whose work would be taken up by another conductor. */
+function busyNode(store: StoreView, dispatcher: Dispatcher): string | undefined {
+  const { records } = store
+  const working = dispatcher.busyNode ?? records.effects.keys().next().value
+  if (working !== undefined) return `node ${records.nodes.get(working)?.record.name ?? working} is worked on`
+  for (const { record } of records.nodes.values())
+    if (record.reservation !== null || record.target_power_state !== null)
+      return `node ${record.name ?? record.uuid} is reserved`
+  for (const { uuid, state } of records.resources('allocation').byUuid.values())
+    if (state === 'allocating') return `allocation ${uuid} looks for a node`
+  return undefined
 }
 
 class LocalConductor implements Conductor {
@@ -102,7 +144,7 @@ class LocalConductor implements Conductor {
   readonly #options: IronicOptions
   readonly #dispatcher: Dispatcher
   readonly #bootDevices: BootDevices
-  readonly #repeated = new RepeatedDeployments()
+  readonly #repeated: RepeatedDeployments
 
   readonly hardware: Conductor['hardware']
   readonly network: Conductor['network']
@@ -117,7 +159,14 @@ class LocalConductor implements Conductor {
   readonly bootDevice: Conductor['bootDevice']
   readonly supportedBootDevices: Conductor['supportedBootDevices']
 
-  constructor(options: IronicOptions, dispatcher: Dispatcher, effects: EffectRunner, allocations: Allocations) {
+  constructor(
+    options: IronicOptions,
+    dispatcher: Dispatcher,
+    effects: EffectRunner,
+    allocations: Allocations,
+    repeated: RepeatedDeployments,
+  ) {
+    this.#repeated = repeated
     this.host = options.host
     this.#options = options
     this.#dispatcher = dispatcher

@@ -5,6 +5,12 @@ export const SHORTEST_WAIT = seconds(1)
 
 const MOVED = new Error('the time limit was moved')
 
+/** Time limits in the order in which they were set, and the place of their timer among those of its instant. */
+export interface LimitsState {
+  readonly limits: readonly (readonly [node: string, kind: string, at: number])[]
+  readonly order: number | null
+}
+
 interface Limit extends Due {
   node: string
   kind: string
@@ -20,7 +26,7 @@ export class TimeLimits {
   readonly #current = new Map<string, number>()
   readonly #heap = new TimerHeap<Limit>()
   #order = 0
-  #armed: { at: number; cancel: AbortController } | undefined
+  #armed: { at: number; cancel: AbortController; order: number } | undefined
   #closed = false
 
   constructor(clock: Clock, passed: (node: string, kind: string) => void) {
@@ -38,6 +44,28 @@ export class TimeLimits {
     this.#arm()
   }
 
+  /** Timers of the clock that are set for the limits: one, or none. */
+  get timers(): number {
+    return this.#armed ? 1 : 0
+  }
+
+  take(): LimitsState {
+    const limits = this.#heap.entries().filter((limit) => this.#valid(limit))
+    return {
+      limits: limits.sort((a, b) => a.order - b.order).map(({ node, kind, at }) => [node, kind, at]),
+      order: this.#armed?.order ?? null,
+    }
+  }
+
+  /** Sets the limits of a snapshot, of which none may be set yet. */
+  restore({ limits, order }: LimitsState): void {
+    for (const [node, kind, at] of limits) {
+      this.#current.set(`${node} ${kind}`, at)
+      this.#heap.push({ node, kind, at, order: this.#order++ })
+    }
+    this.#arm(order ?? undefined)
+  }
+
   close(): void {
     this.#closed = true
     this.#armed?.cancel.abort(MOVED)
@@ -48,7 +76,7 @@ export class TimeLimits {
     return this.#current.get(`${node} ${kind}`) === at
   }
 
-  #arm(): void {
+  #arm(order?: number): void {
     if (this.#closed) return
     let first = this.#heap.peek()
     for (; first && !this.#valid(first); first = this.#heap.peek()) this.#heap.pop()
@@ -56,9 +84,10 @@ export class TimeLimits {
     this.#armed?.cancel.abort(MOVED)
     this.#armed = undefined
     if (!first) return
-    const armed = { at: first.at, cancel: new AbortController() }
+    const armed = { at: first.at, cancel: new AbortController(), order: order ?? this.#clock.nextOrder ?? 0 }
     this.#armed = armed
-    this.#clock.sleep(first.at - this.#clock.now(), { signal: armed.cancel.signal }).then(
+    const place = order === undefined ? {} : { order }
+    this.#clock.sleep(first.at - this.#clock.now(), { signal: armed.cancel.signal, ...place }).then(
       () => {
         if (this.#armed === armed) this.#fire()
       },

@@ -15,38 +15,91 @@ interface Watch {
   logger: Logger
 }
 
+/** Failed looks at the power of nodes, and when the tasks are due, with the places of their timers. */
+export interface PowerWatchState {
+  readonly attempts: readonly (readonly [node: string, failed: number])[]
+  readonly due: readonly (TaskDue | null)[]
+}
+
+interface TaskDue {
+  readonly at: number
+  readonly order: number
+}
+
+/** The periodic tasks of a conductor that look at the power of its nodes. */
+export interface PowerWatch {
+  /** Whether a task is under way. */
+  readonly isLooking: boolean
+  /** Timers of the clock that are set for the tasks. */
+  readonly timers: number
+  take(): PowerWatchState
+}
+
 /**
  * Starts the periodic power sync, since neither a system that shuts itself down nor a BMC that is gone sends an event. The
  * timers are weak, so they neither move a virtual clock nor keep a process alive.
  */
-export function watchPower(watch: Watch): void {
+export function watchPower(watch: Watch, from?: PowerWatchState): PowerWatch {
   const { policy } = watch
   // Only in memory, as upstream: a restarted conductor counts from 0.
-  const attempts = new Map<string, number>()
-  every(watch, policy.powerSyncInterval, 'the power sync', (uuid) => sync(watch, uuid, attempts))
-  every(watch, policy.powerFailureRecoveryInterval, 'the recovery of power failures', (uuid) => recover(watch, uuid))
+  const attempts = new Map<string, number>(from?.attempts)
+  const tasks = [
+    every(watch, policy.powerSyncInterval, 'the power sync', (uuid) => sync(watch, uuid, attempts), from?.due[0]),
+    every(
+      watch,
+      policy.powerFailureRecoveryInterval,
+      'the recovery of power failures',
+      (uuid) => recover(watch, uuid),
+      from?.due[1],
+    ),
+  ]
+  return {
+    get isLooking() {
+      return tasks.some((task) => task.isOn && task.due === null)
+    },
+    get timers() {
+      return tasks.filter(({ due }) => due !== null).length
+    },
+    take: () => ({ attempts: [...attempts], due: tasks.map(({ due }) => due) }),
+  }
+}
+
+interface Task {
+  readonly isOn: boolean
+  /** Null while the task is under way. */
+  due: TaskDue | null
 }
 
 function every(
   { clock, store, dispatcher, logger }: Watch,
   interval: number,
-  task: string,
+  name: string,
   check: (uuid: string) => Promise<void>,
-): void {
-  if (interval <= 0) return
+  from?: TaskDue | null,
+): Task {
+  const task: Task = { isOn: interval > 0, due: null }
+  if (!task.isOn) return task
   const { stopped } = dispatcher
+  const wait = (due: TaskDue, place: { order?: number }): Promise<void> => {
+    task.due = due
+    return clock.sleep(due.at - clock.now(), { weak: true, signal: stopped, ...place })
+  }
   const loop = async (): Promise<void> => {
+    await (from ? wait(from, { order: from.order }) : wait(next(), {}))
     for (;;) {
-      await clock.sleep(interval, { weak: true, signal: stopped })
+      task.due = null
       for (const uuid of [...store.records.nodes.keys()]) {
         if (stopped.aborted) return
         await check(uuid)
       }
+      await wait(next(), {})
     }
   }
+  const next = (): TaskDue => ({ at: clock.now() + interval, order: clock.nextOrder ?? 0 })
   loop().catch((error: unknown) => {
-    if (!stopped.aborted) logger('error', `${task} has stopped`, { error })
+    if (!stopped.aborted) logger('error', `${name} has stopped`, { error })
   })
+  return task
 }
 
 async function sync({ dispatcher, effects }: Watch, uuid: string, attempts: Map<string, number>): Promise<void> {

@@ -14,9 +14,12 @@ export interface RepeatedDeployment {
 }
 
 interface Attempt {
-  digest: string
-  times: number
+  readonly digest: string
+  readonly times: number
 }
+
+/** The last deployment that was asked for, by node. */
+export type RepeatedDeploymentsState = readonly (readonly [node: string, attempt: Attempt])[]
 
 /**
  * Detects clients that repeat a failed deployment. BareMetal Operator does so for ever after a custom deployment without
@@ -24,7 +27,15 @@ interface Attempt {
  * (provisioner/ironic Provision).
  */
 export class RepeatedDeployments {
-  readonly #attempts = new Map<string, Attempt>()
+  readonly #attempts: Map<string, Attempt>
+
+  constructor(from: RepeatedDeploymentsState = []) {
+    this.#attempts = new Map(from)
+  }
+
+  take(): RepeatedDeploymentsState {
+    return [...this.#attempts]
+  }
 
   /** Records a request; returns the repetition, if it is one. */
   note(node: Readonly<NodeRecord>, request: ProvisionRequest): RepeatedDeployment | null {

@@ -1,0 +1,30 @@
+import type { NodeListKind } from '../../wire/index.js'
+import type { Records } from './records.js'
+import { RESOURCE_KINDS } from './resources.js'
+import type { StoreRows } from './rows.js'
+
+/** Rows that are not in {@link Records}, as JSON texts by node. */
+export interface NodeTexts {
+  readonly inventories: ReadonlyMap<string, string>
+  readonly lists: ReadonlyMap<string, ReadonlyMap<NodeListKind, string>>
+  readonly history: ReadonlyMap<string, readonly string[]>
+}
+
+/** A whole database at one moment. Nothing changes it; a database without a file shares its records. */
+export interface StoreState {
+  readonly records: Records
+  readonly texts: NodeTexts
+}
+
+/** Writes a whole database into rows that are empty, in one transaction. */
+export function writeState(rows: StoreRows, { records, texts }: StoreState): void {
+  rows.begin()
+  for (const entry of records.nodes.values()) rows.insertNode(entry)
+  for (const port of records.ports.values()) rows.insertPort(port)
+  for (const kind of RESOURCE_KINDS)
+    for (const record of records.resources(kind).byUuid.values()) rows.insertResource(kind, record)
+  for (const queue of records.effects.values()) for (const effect of queue) rows.insertEffect(effect)
+  for (const [node, limits] of records.deadlines) for (const [kind, at] of limits) rows.putDeadline(node, kind, at)
+  rows.putTexts(texts)
+  rows.commit()
+}

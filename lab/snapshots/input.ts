@@ -1,0 +1,47 @@
+import type { MachineSpec } from '../../machine/index.js'
+import type { Command } from '../../targets/index.js'
+import type { OutgoingRequest, WireRequest } from '../../wire/index.js'
+import type { BmcAccount } from '../bmcs/bmc-accounts.js'
+import type { FaultChange } from '../faults/fault.js'
+import type { Deployment } from '../lab.js'
+import type { RegistryChange } from '../stage/registry.js'
+
+/** Something that a caller does to a lab, as data: the same input at the same place has the same consequences. */
+export type Input =
+  /** `from` a client that the probe sees, or from a transport without one. */
+  | { readonly do: 'request'; readonly from: 'client' | 'transport'; readonly request: Omit<OutgoingRequest, 'signal'> }
+  /** A request as it is served, from a client without a transport. */
+  | { readonly do: 'serve'; readonly request: WireRequest }
+  | {
+      readonly do: 'enroll'
+      readonly spec?: MachineSpec
+      readonly fields?: Record<string, unknown>
+      readonly deployment?: Deployment
+    }
+  | { readonly do: 'machine'; readonly machine: string; readonly call: string; readonly args: readonly unknown[] }
+  | { readonly do: 'remove machine'; readonly machine: string }
+  | { readonly do: 'command'; readonly machine: string; readonly command: Command }
+  | { readonly do: 'files'; readonly machine: string; readonly call: string; readonly args: readonly unknown[] }
+  | { readonly do: 'stop Ironic'; readonly keepsDatabase: boolean }
+  | { readonly do: 'start Ironic' }
+  | Note
+
+/** An input that takes effect at once, and that only later steps of the probe can notice. */
+export type Note =
+  FaultChange | RegistryChange | { readonly do: 'account'; readonly address: string; readonly account: BmcAccount }
+
+/**
+ * Where in the history of a lab something is: after how many timers, and at what time. Within an instant: before a step of
+ * the probe, or (`rest`) when everything of the instant before it was done, with the others of the same number in a row.
+ */
+export interface Place {
+  readonly fired: number
+  readonly now: number
+  readonly step: number
+  readonly rest: number | null
+}
+
+export interface LoggedInput {
+  readonly input: Input
+  readonly place: Place
+}

@@ -1,0 +1,160 @@
+import type { Machine, MachineSpec, Machines } from '../../machine/index.js'
+import {
+  LabClock,
+  type Clock,
+  type VirtualClock,
+  type Probe,
+  type Random,
+  type SeededRandom,
+} from '../../runtime/index.js'
+import type { Dispatch } from '../../wire/index.js'
+import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
+import type { Events } from '../events.js'
+import type { Faults } from '../faults/fault.js'
+import type { FaultInjector } from '../faults/faults.js'
+import type { Journal } from '../journal/journal.js'
+import type { Recorder } from '../journal/record.js'
+import type { Deployment } from '../lab.js'
+import type { Agents } from '../stage/agents.js'
+import type { CurrentDatabase } from '../stage/database.js'
+import type { Front } from '../stage/front.js'
+import type { IronicProcess, StagedIronic } from '../stage/ironic-process.js'
+import type { SimulatedRegistry } from '../stage/registry.js'
+import type { ReservationGate } from '../stage/reservation-gate.js'
+import { StageKeeper, stillClock } from '../stage/stage-keeper.js'
+import type { StageOptions } from '../stage/stage-options.js'
+import type { Input } from './input.js'
+import { Inputs } from './inputs.js'
+import { enteringDispatch, enteringMachine, enteringTransports, performing, type Transports } from './perform.js'
+import { StageSnapshots } from './snapshots.js'
+
+interface SnapshotsParts {
+  options: StageOptions
+  clock: Clock
+  random: Random
+  probe: Probe
+  events: Events
+  front: Front
+  database: CurrentDatabase
+  ironic: StagedIronic
+  agents: Agents
+  machines: Machines
+  transports: Transports
+  url: string
+  stores: {
+    reservations: ReservationGate
+    accounts: BmcAccounts
+    registry: SimulatedRegistry
+    faults: FaultInjector
+    journal: Recorder
+  }
+  journal: Journal
+  /** Faults as callers add them. */
+  faults: Faults
+  /** Writes a sentence into the journal. */
+  report: (what: string) => void
+  spec: (n: number) => MachineSpec
+  enroll: (spec: MachineSpec, fields: Record<string, unknown> | undefined) => Promise<string>
+}
+
+/** Why a stage cannot be repeated from what its callers did; undefined when it can. */
+function unrepeatable({ network, folder, liveImages }: StageOptions, clock: Clock): string | undefined {
+  if (stillClock(clock) === undefined || clock instanceof LabClock)
+    return 'a lab whose time goes on by itself cannot be repeated'
+  if (network) return 'a lab that listens on an address cannot be repeated'
+  if (folder) return 'a lab with a state folder cannot be repeated'
+  if (liveImages) return 'a lab whose machines fetch what they boot cannot be repeated'
+  return undefined
+}
+
+interface OpenedSnapshots {
+  keeper: StageKeeper
+  inputs: Inputs | undefined
+  snapshots: StageSnapshots
+  enroll(spec?: MachineSpec, fields?: Record<string, unknown>, deployment?: Deployment): Promise<string>
+  deploymentOf(uuid: string): Deployment
+  /** The parts that callers use, whose calls enter as inputs. */
+  entering: {
+    transports: Transports
+    dispatch: Dispatch
+    ironic: IronicProcess
+    machine: (machine: Machine) => Machine
+  }
+}
+
+/** Opens the snapshots of a stage, and the parts of it that its callers use. */
+export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapshots> {
+  const { options, clock, random, probe, events, machines, ironic, transports, url, stores } = parts
+  const keeper = new StageKeeper({ ...parts, machines: machines.snapshots })
+  const deployments = new Map<string, Deployment>()
+  let number = 0
+  keeper.register('enrolled', {
+    take: () => ({ number, deployments: new Map(deployments) }),
+    restore: (state) => {
+      number = state.number
+      deployments.clear()
+      for (const [uuid, deployment] of state.deployments) deployments.set(uuid, deployment)
+    },
+  })
+  if (isSeeded(random)) keeper.register('randomness', random)
+  for (const [name, store] of Object.entries(stores)) keeper.register(name, store as ReservationGate)
+
+  const enroll = async ({ spec, fields, deployment }: Omit<Input & { do: 'enroll' }, 'do'>): Promise<string> => {
+    const uuid = await parts.enroll(spec ?? parts.spec(++number), fields)
+    if (deployment) deployments.set(uuid, deployment)
+    return uuid
+  }
+  const why = unrepeatable(options, clock)
+  const inputs =
+    why === undefined
+      ? new Inputs(
+          clock as VirtualClock,
+          probe,
+          performing({
+            ...{
+              registry: stores.registry,
+              accounts: stores.accounts,
+              faults: parts.faults,
+              transports,
+              enroll,
+              dispatch: parts.front.dispatch,
+            },
+            machines: () => machines,
+            ironic: () => ironic,
+          }),
+        )
+      : undefined
+  const snapshots = new StageSnapshots({
+    ...{ keeper, clock, events, inputs, journal: parts.journal, report: parts.report },
+    random: isSeeded(random) ? random : undefined,
+    unrepeatable: why ?? '',
+    identity: options.identity ?? (() => ({})),
+  })
+  if (!options.folder) {
+    await stillClock(clock)?.idle()
+    snapshots.begin()
+  }
+  const calledIronic: IronicProcess = {
+    get isRunning() {
+      return ironic.isRunning
+    },
+    stop: (how) => inputs?.call({ do: 'stop Ironic', keepsDatabase: how.keepsDatabase }) ?? ironic.stop(how),
+    start: () => inputs?.call({ do: 'start Ironic' }) ?? ironic.start(),
+  }
+  return {
+    ...{ keeper, inputs, snapshots },
+    enroll: (spec?: MachineSpec, fields?: Record<string, unknown>, deployment?: Deployment): Promise<string> => {
+      const input = { ...(spec && { spec }), ...(fields && { fields }), ...(deployment && { deployment }) }
+      return inputs?.call<string>({ do: 'enroll', ...input }) ?? enroll(input)
+    },
+    deploymentOf: (uuid: string): Deployment => deployments.get(uuid) ?? {},
+    entering: {
+      transports: inputs ? enteringTransports(transports, url, inputs) : transports,
+      dispatch: inputs ? enteringDispatch(parts.front.dispatch, inputs) : parts.front.dispatch,
+      ironic: calledIronic,
+      machine: (machine: Machine) => (inputs ? enteringMachine(machine, inputs) : machine),
+    },
+  }
+}
+
+const isSeeded = (random: Random): random is SeededRandom => 'take' in random

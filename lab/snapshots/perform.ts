@@ -1,0 +1,148 @@
+import type { Machine, Machines } from '../../machine/index.js'
+import { unlessAborted, UserError } from '../../runtime/index.js'
+import type { Dispatch, Transport, WireResponse } from '../../wire/index.js'
+import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
+import type { Faults } from '../faults/fault.js'
+import type { StagedIronic } from '../stage/ironic-process.js'
+import type { SimulatedRegistry } from '../stage/registry.js'
+import type { Input } from './input.js'
+import type { Inputs, Perform } from './inputs.js'
+
+/** How callers reach the API. */
+export interface Transports {
+  client: Transport
+  transport: Transport
+}
+
+interface Performers {
+  /** Reach the API without passing {@link Inputs}. */
+  transports: Transports
+  /** Serves a request without passing {@link Inputs}. */
+  dispatch: Dispatch
+  machines: () => Machines
+  faults: Faults
+  registry: SimulatedRegistry
+  accounts: BmcAccounts
+  ironic: () => StagedIronic
+  enroll: (input: Input & { do: 'enroll' }) => Promise<string>
+}
+
+/** Performs inputs on the parts of a stage, the first time and each time that they are repeated. */
+export function performing(parts: Performers): Perform {
+  const machine = (id: string): Machine => {
+    const found = parts.machines().get(id)
+    if (!found) throw new UserError('machine-removed', `there is no machine ${id} any more`)
+    return found
+  }
+  return (input) => {
+    switch (input.do) {
+      case 'request':
+        return parts.transports[input.from].send(input.request)
+      case 'serve':
+        return parts.dispatch(input.request)
+      case 'enroll':
+        return parts.enroll(input)
+      case 'machine':
+        return later(() => called(machine(input.machine), input.call, input.args))
+      case 'remove machine':
+        return parts.machines().remove(input.machine)
+      case 'command':
+        return later(() => machine(input.machine).executor.start(input.command))
+      case 'files':
+        return later(() => called(machine(input.machine).executor.files, input.call, input.args))
+      case 'stop Ironic':
+        return parts.ironic().stop(input)
+      case 'start Ironic':
+        return parts.ironic().start()
+      case 'add fault':
+        return parts.faults.add(input.fault)
+      case 'lift fault':
+        return parts.faults.lift(input.id)
+      case 'publish':
+        return parts.registry.publish(input.image)
+      case 'fail pulls':
+        return parts.registry.fail(input.image, input.fault, input.times)
+      case 'account':
+        return parts.accounts.set(input.address, input.account)
+    }
+  }
+}
+
+/** Rejects with what the call throws. */
+const later = async (call: () => unknown): Promise<unknown> => call()
+
+const called = (object: object, name: string, args: readonly unknown[]): unknown =>
+  (object as Record<string, (...args: readonly unknown[]) => unknown>)[name]!(...args)
+
+/** Calls of a machine that change it. */
+const MACHINE_CALLS = new Set(['setPower', 'setBoot', 'save'])
+
+/** A machine for a caller of the lab: what changes it, and what asks the probe, enters as an input. */
+export function enteringMachine(machine: Machine, inputs: Inputs): Machine {
+  const { id } = machine.spec
+  const call =
+    (name: string) =>
+    (...args: unknown[]) =>
+      inputs.call({ do: 'machine', machine: id, call: name, args })
+  const file =
+    (name: string) =>
+    (...args: unknown[]) =>
+      inputs.call({ do: 'files', machine: id, call: name, args })
+  const executor = {
+    start: (command) => inputs.call({ do: 'command', machine: id, command }),
+    attach: (run, offset) => machine.executor.attach(run, offset),
+    files: {
+      read: file('read'),
+      write: file('write'),
+      remove: file('remove'),
+      exists: file('exists'),
+      list: file('list'),
+    },
+  } as Machine['executor']
+  const own: Partial<Record<PropertyKey, unknown>> = { executor, target: { ...machine.target, executor } }
+  for (const name of MACHINE_CALLS) own[name] = call(name)
+  return new Proxy(machine, {
+    get(target, key) {
+      if (Object.hasOwn(own, key)) return own[key]
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? (own[key] = value.bind(target) as unknown) : value
+    },
+  })
+}
+
+/** Machines for the control API, which are there before {@link Inputs}. */
+export function enteringMachines(machines: Machines, inputs: () => Inputs | undefined): Machines {
+  const entering = <M extends Machine | undefined>(machine: M): M => {
+    const known = inputs()
+    return machine && known ? (enteringMachine(machine, known) as M) : machine
+  }
+  return {
+    snapshots: machines.snapshots,
+    create: (spec) => machines.create(spec),
+    remove: (id) => inputs()?.call({ do: 'remove machine', machine: id }) ?? machines.remove(id),
+    get: (id) => entering(machines.get(id)),
+    byBmc: (address, systemId) => entering(machines.byBmc(address, systemId)),
+    list: () => machines.list().map(entering),
+    [Symbol.asyncDispose]: () => machines[Symbol.asyncDispose](),
+  }
+}
+
+/** Transports whose requests to the API enter as inputs. What the lab's own paths do enters by itself. */
+export function enteringTransports(transports: Transports, url: string, inputs: Inputs): Transports {
+  const entering = (from: keyof Transports): Transport => ({
+    send: (request) => {
+      const { signal, ...data } = request
+      const isInput = request.url.startsWith(url) && !request.url.startsWith(`${url}/_lab`) && !signal?.aborted
+      if (!isInput) return transports[from].send(request)
+      const answer = inputs.call<WireResponse>({ do: 'request', from, request: data })
+      return signal ? unlessAborted(answer, signal) : answer
+    },
+  })
+  return { client: entering('client'), transport: entering('transport') }
+}
+
+/** Serves requests as inputs, other than those to the lab's own paths. */
+export const enteringDispatch =
+  (dispatch: Dispatch, inputs: Inputs): Dispatch =>
+  (request) =>
+    request.target.startsWith('/_lab') ? dispatch(request) : inputs.call({ do: 'serve', request })

@@ -1,0 +1,220 @@
+import { Mutex, UserError, type Clock, type Mover, type SeededRandom } from '../../runtime/index.js'
+import type { Events } from '../events.js'
+import type { Journal } from '../journal/journal.js'
+import { stillClock, type StageKeeper, type StageState } from '../stage/stage-keeper.js'
+import type { LoggedInput, Place } from './input.js'
+import type { Inputs } from './inputs.js'
+import type { LabSnapshots, Snapshot, Snapshots } from './snapshot.js'
+import { readSnapshot, writeSnapshot, type LabIdentity } from './snapshot-file.js'
+
+/** A state that is there as data, and where in the log of inputs it was taken. */
+interface Base {
+  readonly state: StageState
+  readonly inputs: number
+}
+
+/** How a lab shows that it has got to the same place. */
+export interface Check {
+  readonly random: readonly number[] | null
+  readonly order: number
+}
+
+export interface StoredSnapshot extends Snapshot {
+  readonly base: Base
+  /** The log of inputs, which may have grown since. */
+  readonly log: readonly LoggedInput[]
+  readonly inputs: number
+  readonly place: Place | null
+  readonly check: Check | null
+  /** Whether the log begins at the start of the lab. */
+  readonly isWhole: boolean
+}
+
+interface SnapshotParts {
+  keeper: StageKeeper
+  clock: Clock
+  events: Events
+  journal: Journal
+  /** Writes a sentence into the journal. */
+  report: (what: string) => void
+  random: SeededRandom | undefined
+  /** Absent for a lab that cannot be repeated, with the reason. */
+  inputs: Inputs | undefined
+  unrepeatable: string
+  identity: () => LabIdentity
+}
+
+/** The id of the start of a lab among its snapshots. */
+const START = 'start'
+
+/** Takes snapshots of a stage, and brings it back to them. See docs/architecture.md. */
+export class StageSnapshots implements Snapshots {
+  readonly #parts: SnapshotParts
+  readonly #snapshots = new Map<string, StoredSnapshot>()
+  readonly #alone = new Mutex()
+  #count = 0
+  #base: Base | undefined
+  #isWhole = true
+
+  constructor(parts: SnapshotParts) {
+    this.#parts = parts
+  }
+
+  /** Keeps the start of the lab, at which nothing moves. */
+  begin(): void {
+    this.#base = { state: this.#parts.keeper.take(), inputs: 0 }
+    this.#snapshots.set(START, this.#made(START, this.#base))
+  }
+
+  take(): Promise<Snapshot> {
+    return this.#atRest(async () => {
+      const { keeper, inputs, clock } = this.#parts
+      const why = (await keeper.writtenFile()) ?? this.#busyWith()
+      if (why === undefined) {
+        if (inputs?.broken !== undefined) {
+          inputs.begin([], inputs.place.rest ?? 0)
+          this.#isWhole = false
+        }
+        this.#base = { state: keeper.take(), inputs: inputs?.log.length ?? 0 }
+      } else if (!inputs) throw busy(why, this.#parts.unrepeatable)
+      else if (inputs.broken !== undefined) throw busy(why, inputs.broken)
+      const stored = this.#made(`snapshot-${++this.#count}`, this.#base!)
+      this.#snapshots.set(stored.id, stored)
+      return shown({ ...stored, at: clock.now() })
+    })
+  }
+
+  list(): readonly Snapshot[] {
+    return [...this.#snapshots.values()].map(shown)
+  }
+
+  async restore(id: string): Promise<void> {
+    await this.adopt(this.get(id))
+  }
+
+  async reset(): Promise<void> {
+    if (!this.#snapshots.has(START))
+      throw new UserError('snapshot-unsupported', 'a lab with a state folder has no start to go back to', {
+        remedy: 'take a snapshot, and restore that; or begin with an empty folder',
+      })
+    return this.restore(START)
+  }
+
+  remove(id: string): void {
+    this.get(id)
+    if (id !== START) this.#snapshots.delete(id)
+  }
+
+  export(id: string): string {
+    const { isWhole, log, inputs, place, check, at } = this.get(id)
+    const { unrepeatable, identity } = this.#parts
+    if (!this.#parts.inputs || !isWhole || !place || !check)
+      throw new UserError(
+        'snapshot-unsupported',
+        `${id} cannot be written to a file: ${isWhole ? unrepeatable : 'its lab has run for too long'}`,
+      )
+    return writeSnapshot({ identity: identity(), at, place, check, inputs: log.slice(0, inputs) })
+  }
+
+  import(text: string): Snapshot {
+    const { identity, inputs, unrepeatable } = this.#parts
+    const start = this.#snapshots.get(START)
+    if (!inputs || !start)
+      throw new UserError('snapshot-unsupported', `this lab takes no snapshot from a file: ${unrepeatable}`)
+    const { at, place, check, inputs: log } = readSnapshot(text, identity())
+    const id = `snapshot-${++this.#count}`
+    const count = log.length
+    const stored = { id, at, repeats: count, base: start.base, log, inputs: count, place, check, isWhole: true }
+    this.#snapshots.set(id, stored)
+    return shown(stored)
+  }
+
+  /** @throws UserError for an unknown id */
+  get(id: string): StoredSnapshot {
+    const stored = this.#snapshots.get(id)
+    if (stored) return stored
+    throw new UserError('snapshot-unknown', `there is no snapshot ${JSON.stringify(id)}`, {
+      remedy: `there are: ${[...this.#snapshots.keys()].join(', ') || 'none'}`,
+    })
+  }
+
+  /** Goes to a snapshot, which may be of another lab with the same options. */
+  adopt(stored: StoredSnapshot): Promise<void> {
+    return this.#atRest(async (mover) => {
+      const { events, journal, report } = this.#parts
+      await events.muted(() => journal.muted(() => this.#goTo(stored, mover)))
+      report(`went back to ${stored.id}`)
+      events.emit({ kind: 'restored', snapshot: stored.id })
+    })
+  }
+
+  async #goTo(stored: StoredSnapshot, mover: Mover | undefined): Promise<void> {
+    const { keeper, inputs } = this.#parts
+    const { base, log, place, check } = stored
+    await keeper.restore(base.state, mover)
+    this.#base = base
+    this.#isWhole = stored.isWhole
+    if (!inputs || !mover || !place) return
+    inputs.begin(log.slice(0, stored.inputs), place.rest ?? 0)
+    const failed = await inputs
+      .repeat(log.slice(base.inputs, stored.inputs), place, mover)
+      .catch((error: unknown) => error)
+    const now = { ...inputs.place, ...this.#check() }
+    if (failed !== undefined || JSON.stringify(now) !== JSON.stringify({ ...place, ...check }))
+      throw new UserError('snapshot-diverged', `repeating ${stored.id} led to another state than it was taken in`, {
+        ...(failed instanceof Error ? { cause: failed } : {}),
+        remedy:
+          'steps, listeners and servers of the lab have to do the same each time; a snapshot at rest is not repeated',
+      })
+  }
+
+  #busyWith(): string | undefined {
+    const { keeper, inputs } = this.#parts
+    const running = inputs && inputs.running > 0 ? 'a call has not been answered yet' : undefined
+    return running ?? keeper.busyWith() ?? (inputs ? keeper.inexactFor() : undefined)
+  }
+
+  #made(id: string, base: Base): StoredSnapshot {
+    const { inputs, clock } = this.#parts
+    const log = inputs?.log ?? []
+    return {
+      ...{ id, at: clock.now(), base, log, inputs: log.length, repeats: log.length - base.inputs },
+      place: inputs?.place ?? null,
+      check: inputs ? this.#check() : null,
+      isWhole: this.#isWhole,
+    }
+  }
+
+  #check(): Check {
+    const { clock, random } = this.#parts
+    return { random: random?.take() ?? null, order: clock.nextOrder ?? 0 }
+  }
+
+  /** Runs `work` while nothing else moves the lab. */
+  #atRest<T>(work: (mover: Mover | undefined) => Promise<T>): Promise<T> {
+    const { clock } = this.#parts
+    return stillClock(clock)?.atRest(work) ?? this.#alone.run(() => work(undefined))
+  }
+}
+
+const shown = ({ id, at, repeats }: Snapshot): Snapshot => ({ id, at, repeats })
+
+const busy = (why: string, unrepeatable: string): UserError =>
+  new UserError('snapshot-busy', `no snapshot can be taken now: ${why}, and ${unrepeatable}`, {
+    remedy: 'wait until nothing is under way: nodes settled, no command running',
+  })
+
+/** @param fork makes a lab of the same options, at a snapshot */
+export const withFork = <Fork>(
+  snapshots: StageSnapshots,
+  fork: (from: StoredSnapshot) => Promise<Fork>,
+): LabSnapshots<Fork> => ({
+  take: () => snapshots.take(),
+  list: () => snapshots.list(),
+  restore: (id) => snapshots.restore(id),
+  reset: () => snapshots.reset(),
+  remove: (id) => snapshots.remove(id),
+  export: (id) => snapshots.export(id),
+  import: (text) => snapshots.import(text),
+  fork: async (id) => fork(snapshots.get(id)),
+})

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { createStagedLab } from '../lab/index.js'
+import { sourceFiles } from './kit/source-tree.js'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Rooms whose objects live in a lab. */
+const ROOMS = /^(lab|machine|agent|ironic-mock)\//
+
+/** A field of a class that collects something while the lab runs. */
+const COLLECTS = /^ {2}(?:readonly )?#?\w+(?:: [^=\n]+)? = new (?:Map|Set)\b|^ {2}(?:readonly )?#?\w+: (?:Map|Set)</m
+
+/** Registered stores that are closures. */
+const CLOSURES = ['enrolled', 'journal', 'randomness']
+
+/** Files that collect, and where a snapshot has it, or why it needs none of it. */
+const STORES: Record<string, string> = {
+  'ironic-mock/conductor/core/dispatcher.ts': 'work under way: none at rest',
+  'ironic-mock/conductor/core/node-task.ts': 'lives for one reaction',
+  'ironic-mock/conductor/core/time-limits.ts': 'in `ironic` of the state',
+  'ironic-mock/conductor/flows/deploy/repeated-deployments.ts': 'in `ironic` of the state',
+  'ironic-mock/store/memory-rows.ts': 'in `database` of the state',
+  'ironic-mock/store/records.ts': 'in `database` of the state',
+  'ironic-mock/store/resources.ts': 'in `database` of the state',
+  'ironic-mock/auth/htpasswd.ts': 'passwords that were checked: the same ones are right',
+  'agent/command-waiters.ts': 'requests under way: none at rest',
+  'lab/bmcs/bmc-accounts.ts': 'registered: accounts',
+  'lab/events.ts': 'listeners, which belong to callers',
+  'lab/faults/faults.ts': 'registered: faults',
+  'lab/journal/journal.ts': 'tells what happened, and so does not go back',
+  'lab/snapshots/snapshots.ts': 'the snapshots themselves',
+  'lab/stage/agents.ts': 'agents: none at rest, started again where a lab cannot be repeated',
+  'lab/stage/boot-network.ts': 'blocks of one download',
+  'lab/stage/own-exchanges.ts': 'requests under way: none at rest',
+  'lab/stage/registry.ts': 'registered: registry',
+  'lab/stage/reservation-gate.ts': 'registered: reservations',
+  'lab/stage/stage-keeper.ts': 'the registry of the stores',
+  'machine/disk/described-disk.ts': 'in `machines` of the state',
+  'machine/disk/image-contents.ts': 'contents of image files, which do not change',
+  'machine/disk/check-image.ts': 'lives for one check',
+  'machine/ramdisk/ramdisk-tree.ts': 'made from the specification',
+  'machine/root/root-tree.ts': 'made from the records of the system',
+  'machine/file-tree.ts': 'in `machines` of the state',
+  'machine/machine-disks.ts': 'in `machines` of the state',
+  'machine/machine-record.ts': 'in `machines` of the state',
+  'machine/machines.ts': 'in `machines` of the state',
+  'machine/ramdisk/ramdisk-session.ts': 'in `machines` of the state',
+  'machine/simulated-machine.ts': 'in `machines` of the state',
+}
+
+/** Folders whose objects end with one command, one request or one start, or run beside the lab. */
+const SHORT_LIVED = /^(lab\/(threads|state|control)|machine\/(programs|ignition)|ironic-mock\/(api|config))\//
+
+test('every object of a lab that collects something is in its snapshots, or needs not be', () => {
+  const collecting = sourceFiles(root).filter(
+    (file) =>
+      ROOMS.test(file) &&
+      !file.endsWith('.test.ts') &&
+      !SHORT_LIVED.test(file) &&
+      COLLECTS.test(readFileSync(join(root, file), 'utf8')),
+  )
+  expect(collecting.filter((file) => STORES[file] === undefined)).toEqual([])
+  expect(Object.keys(STORES).filter((file) => !collecting.includes(file))).toEqual([])
+})
+
+test('every store that says that it is registered is', async () => {
+  await using lab = await createStagedLab()
+  const named = Object.values(STORES).flatMap((where) => /^registered: (\w+)$/.exec(where)?.[1] ?? [])
+  expect([...lab.keeper.names].sort()).toEqual([...CLOSURES, ...named].sort())
+})
