@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 const SAMPLED = [
   ...['kill', 'order.properties', 'react.properties'].map((name) => `ironic-mock/conductor/core/${name}.test.ts`),
   'test/scenarios/snapshots.test.ts',
+  'test/scenarios/determinism.test.ts',
 ]
 
 /** Kills and long runs; minutes each. */
