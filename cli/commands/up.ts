@@ -26,6 +26,7 @@ import { imageText } from './images.js'
 import { liveImagesOf, rehearsalLiveImage, useCoreosIpa } from '../installer/live-image-options.js'
 import { logTo } from '../output/log.js'
 import type { Options } from '../options/options.js'
+import { standardInputEnds } from '../options/standard-input.js'
 import { containStrayErrors } from '../stray-errors.js'
 import { hostsIn, readHostManifests, reconcileHosts } from './up-hosts.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
@@ -115,8 +116,9 @@ export async function up(
       onChange: (report) => say(json ? JSON.stringify(hostEvent(report)) : hostText(report)),
       onRefusal: (problem) => logger('warn', `the hosts stay as they were: ${problem}`),
     })
-  await stopAsked(stopped)
-  if (!json) say(`ironstage stops: ${errorChain(stopped.reason).join(': ')}`)
+  await Promise.race([stopAsked(stopped), ...(options['stop-with-stdin'] ? [standardInputEnds(environment)] : [])])
+  if (!json)
+    say(`ironstage stops: ${stopped.aborted ? errorChain(stopped.reason).join(': ') : 'standard input has ended'}`)
   return 0
 }
 

@@ -52,6 +52,7 @@ export const UP_OPTIONS = [
     'realistic',
     'steps',
     'verbose',
+    'stop-with-stdin',
     'json',
   ] as const),
   ...IMAGE_CACHE_OPTIONS,

@@ -30,3 +30,13 @@ export async function readStandardInput({ stdin, stopped }: Pick<Environment, 's
   }
   return Buffer.concat(parts)
 }
+
+/** Resolves when standard input has ended or broken; drops what comes before that. */
+export function standardInputEnds({ stdin, stopped }: Pick<Environment, 'stdin' | 'stopped'>): Promise<void> {
+  return new Promise((resolve) => {
+    for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve())
+    // An open standard input would keep the process from ending.
+    stopped.addEventListener('abort', () => stdin.pause(), { once: true })
+    stdin.resume()
+  })
+}

@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { command } from '../kit/commands/command.js'
 
@@ -27,6 +28,17 @@ describe('ironstage up', () => {
     up.stop()
     expect(await up.ended).toBe(0)
     await expect(fetch(url!)).rejects.toThrow()
+  })
+
+  test('--stop-with-stdin ends with the program that has started it', async () => {
+    const stdin = new PassThrough()
+    const up = command(['up', '--port', '0', '--stop-with-stdin'], { stdin })
+    const [, url] = await up.printed(/ready at (\S+)/)
+    stdin.write('what comes before its end is nothing to it\n')
+    expect((await fetch(url!)).status).toBe(200)
+    stdin.end()
+    expect(await up.ended).toBe(0)
+    expect(up.stdout).toContain('ironstage stops: standard input has ended')
   })
 
   test('--json says the same to programs', async () => {

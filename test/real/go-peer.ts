@@ -14,6 +14,10 @@ export interface GoBuild {
   cgo?: boolean
   /** Flags of `go build`. */
   flags?: readonly string[]
+  /** Builds the package's tests, as `go test` does. */
+  tests?: boolean
+  /** Folders of other modules, which stand beside this one under these names. */
+  modules?: Readonly<Record<string, string>>
 }
 
 /**
@@ -24,25 +28,31 @@ export interface GoBuild {
  * @throws when it cannot be built: a missing peer is a failure, never a skip
  */
 export async function goPeer(folder: string, options: GoBuild = {}): Promise<string> {
-  const { main = '.', cgo = false, flags = [] } = options
-  const names = (await readdir(folder)).sort()
+  const { main = '.', cgo = false, flags = [], tests = false, modules = {} } = options
   const hash = createHash('sha256').update(TOOLCHAIN)
-  if (Object.keys(options).length > 0) hash.update(JSON.stringify(options))
-  for (const name of names) hash.update(name).update(await readFile(join(folder, name)))
+  const { modules: _, ...how } = options
+  if (Object.keys(how).length > 0) hash.update(JSON.stringify(how))
+  const places = { source: folder, ...modules }
+  for (const place of Object.values(places))
+    for (const name of await sourcesIn(place)) hash.update(name).update(await readFile(join(place, name)))
   return cachedPeer(`go-${hash.digest('hex').slice(0, 16)}`, async (building) => {
     await debianProgram('go', 'golang-go')
     const caches = [`GOMODCACHE=${building}/mod`, `GOCACHE=${building}/cache`, 'GOFLAGS=-modcacherw']
     const env = ['env', '-C', building, ...caches] as [string, ...string[]]
     const go = await toolchain(env)
-    const source = join(building, 'source')
-    await mkdir(source)
-    for (const name of names) await copyFile(join(folder, name), join(source, name))
+    for (const [name, place] of Object.entries(places)) {
+      await mkdir(join(building, name))
+      for (const file of await sourcesIn(place)) await copyFile(join(place, file), join(building, name, file))
+    }
     const program = join(building, 'program')
     const settings = ['GOTOOLCHAIN=local', `CGO_ENABLED=${cgo ? 1 : 0}`]
-    await succeeds(...env, ...settings, go, 'build', '-C', source, '-o', program, ...flags, main)
+    const build = tests ? ['test', '-C', join(building, 'source'), '-c'] : ['build', '-C', join(building, 'source')]
+    await succeeds(...env, ...settings, go, ...build, '-o', program, ...flags, main)
     return program
   })
 }
+
+const sourcesIn = async (folder: string): Promise<string[]> => (await readdir(folder)).sort()
 
 /** The `go` of {@link TOOLCHAIN}. The zip file of a module has no file modes, so its programs become executable here. */
 async function toolchain(env: [string, ...string[]]): Promise<string> {

@@ -89,5 +89,9 @@ export const SERVER_SHAPES = {
     description: 'take the time that a real agent and real hardware take (default: no time)',
     schema: FLAG,
   },
+  'stop-with-stdin': {
+    description: 'stop when standard input ends, as it does with the program that has started this one',
+    schema: FLAG,
+  },
   json: { description: 'print one JSON object a line, for programs', schema: FLAG },
 } as const satisfies Record<string, OptionShape>

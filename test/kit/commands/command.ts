@@ -19,7 +19,7 @@ export function command(
     variables = {},
     stdin = '',
     isTTY = false,
-  }: { variables?: Record<string, string>; stdin?: string; isTTY?: boolean } = {},
+  }: { variables?: Record<string, string>; stdin?: string | Readable; isTTY?: boolean } = {},
 ): CommandRun {
   const controller = new AbortController()
   const watchers = new Set<() => void>()
@@ -55,7 +55,7 @@ export function command(
       },
     },
     stderr: { write: (text) => void (started.stderr += text) },
-    stdin: Readable.from([Buffer.from(stdin)]),
+    stdin: typeof stdin === 'string' ? Readable.from([Buffer.from(stdin)]) : stdin,
     stopped: controller.signal,
   }
   started.ended = run(environment)

@@ -52,7 +52,7 @@ test('the package has the program, its declarations, guides and images, and noth
     paths.filter((path) => /(^|\/)(test|tests|soak|bench)\/|\.test\.|tsconfig|\.map$|\.tsbuildinfo$/.test(path)),
   ).toEqual([])
   const rest = paths.filter((path) => !path.startsWith('dist/'))
-  expect(rest.filter((path) => !/^(docs\/|images\/|[A-Z]+(\.md)?$|package\.json$)/.test(path))).toEqual([])
+  expect(rest.filter((path) => !/^(clients\/|docs\/|images\/|[A-Z]+(\.md)?$|package\.json$)/.test(path))).toEqual([])
 })
 
 test('no file of the package names a source map that is not in it', async () => {

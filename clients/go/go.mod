@@ -1,0 +1,3 @@
+module ironstage.test/ironstage
+
+go 1.21

@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { blocks } from '../../../kit/guide.js'
+import { goPeer } from '../../go-peer.js'
+import { succeeds, tool } from '../../peers.js'
+import { bareEnvironment, openstackClients } from './baremetal.js'
+import { INSTALLATION } from './served.js'
+
+const run = promisify(execFile)
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const ROOT = at('../../../..')
+const GO = join(ROOT, 'clients/go')
+const PYTHON = join(ROOT, 'clients/python')
+
+/** The clients start the built command in a process of its own. */
+const VARIABLES = { ...bareEnvironment(), IRONSTAGE: join(ROOT, 'dist/bundle/ironstage.js') }
+
+/** Milliseconds that the scenario may take without the start of the lab. */
+const LONGEST = 2000
+
+/** Milliseconds of processor time of a program and of all that it has started: lanes share the processors. */
+async function processorTime(...argv: string[]): Promise<number> {
+  const timed = ['-c', 'TIMEFORMAT="%U %S"; { time "$@" > /dev/null 2>&1; } 2>&1', 'timed', ...argv]
+  const { stdout } = await run('bash', timed, { env: { ...VARIABLES, HOME: home } })
+  const [user, system] = stdout.trim().split(' ').map(Number)
+  return (user! + system!) * 1000
+}
+
+/** Time of a scenario without that of a test which starts a lab too and makes some calls: the best of three. */
+async function timeOf(scenario: string[], start: string[]): Promise<number> {
+  let best = Infinity
+  for (let runs = 0; runs < 3 && best >= LONGEST; runs++)
+    best = Math.min(best, (await processorTime(...scenario)) - (await processorTime(...start)))
+  return best
+}
+
+let home: string
+let goTests: string
+let venv: string
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'ironstage-lab-clients-'))
+  // Puts the tests of docs/clients.md beside the others.
+  for (const language of ['go', 'python'])
+    await cp(at(`./lab-clients/${language}`), join(home, language), { recursive: true })
+  for (const { language, name, text } of blocks('docs/clients.md'))
+    if (name) await writeFile(join(home, language, name), text)
+  goTests = await goPeer(join(home, 'go'), { tests: true, modules: { ironstage: GO } })
+  venv = await openstackClients()
+}, INSTALLATION)
+afterAll(() => rm(home, { recursive: true, force: true }))
+
+describe('the Go package', () => {
+  const tests = async (...argv: string[]): Promise<string> =>
+    (await run(goTests, ['-test.v', '-test.timeout=5m', ...argv], { env: { ...VARIABLES, HOME: home } })).stdout
+
+  test('passes its tests with gophercloud', { timeout: 300_000 }, async () => {
+    const outcomes = [...(await tests()).matchAll(/^--- (\w+): (\w+)/gm)].map(([, outcome, name]) => [name, outcome])
+    expect(Object.fromEntries(outcomes)).toEqual({
+      TestDeploymentFailsWhereTheAgentIsSilent: 'PASS',
+      TestRefusals: 'PASS',
+      TestStartThatFails: 'PASS',
+      TestHelperPanics: 'SKIP',
+      TestLabEndsWithItsProcess: 'PASS',
+      TestHalfAnHourTakesNoTime: 'PASS',
+    })
+  })
+
+  test('sees half an hour pass in two seconds', { timeout: 300_000 }, async () => {
+    const only = (name: string) => [goTests, `-test.run=^${name}$`]
+    const took = await timeOf(only('TestDeploymentFailsWhereTheAgentIsSilent'), only('TestRefusals'))
+    expect(took).toBeLessThan(LONGEST)
+    expect(took).toBeGreaterThan(0)
+  })
+
+  test('is as gofmt writes it', async () => {
+    expect(await succeeds('gofmt', '-l', GO, join(home, 'go'))).toBe('')
+  })
+})
+
+describe('the Python package', () => {
+  const pytest = (...argv: string[]) =>
+    [
+      ...(['env', '-i', '-C', home, ...Object.entries(VARIABLES).map(([name, value]) => `${name}=${value}`)] as const),
+      ...[
+        `PYTHONPATH=${PYTHON}`,
+        'PYTHONDONTWRITEBYTECODE=1',
+        join(venv, 'bin/python'),
+        '-W',
+        'error::ResourceWarning',
+        '-m',
+        'pytest',
+      ],
+      ...['-p', 'no:cacheprovider', '-q', join(home, 'python'), ...argv],
+    ] as [string, ...string[]]
+
+  test('passes its tests with openstacksdk', { timeout: 300_000 }, async () => {
+    const { code, stdout, stderr } = await tool(...pytest())
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^7 passed/m)
+  })
+
+  test('sees half an hour pass in two seconds', { timeout: 300_000 }, async () => {
+    const took = await timeOf(pytest('-k', 'agent_is_silent'), pytest('-k', 'refusals'))
+    expect(took).toBeLessThan(LONGEST)
+    expect(took).toBeGreaterThan(0)
+  })
+})
