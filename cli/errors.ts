@@ -8,10 +8,6 @@ declare module '../runtime/error.js' {
 
 /** The codes of `cli/`, each with the failure that it stands for and its usual remedy. */
 export const ERRORS = catalogue({
-  'journal-lost': {
-    sentence: 'the journal went on faster than it was read, and entries are lost',
-    remedy: 'begin again, or ask for fewer entries',
-  },
   'agent-config-nmstate': {
     sentence: 'no keyfiles can be made of the network states',
     remedy: 'look with nmstatectl gc, or give keyfiles with --keyfile',

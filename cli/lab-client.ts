@@ -1,97 +1,70 @@
 import { HttpClient } from '../bytes/index.js'
+import { ControlRefused, LabClient } from '../lab/index.js'
 import { systemClock, UserError, type ErrorCode } from '../runtime/index.js'
-import { HttpTransport } from '../wire/index.js'
+import { HttpTransport, type ClientTls } from '../wire/index.js'
 import type { Environment } from './environment.js'
 import { accessOf } from './options/ironic-access.js'
 
 const DEFAULT_URL = 'http://127.0.0.1:6385'
 
-/** A lab that runs in another process, by its control API. */
-export class LabClient {
-  readonly #environment: Environment
-  readonly #url: string
-
-  /** @param url of its Ironic; default: that of the environment */
-  constructor(url: string | undefined, environment: Environment) {
-    const { OS_ENDPOINT, IRONIC_ENDPOINT } = environment.variables
-    this.#environment = environment
-    this.#url = (url ?? (OS_ENDPOINT || IRONIC_ENDPOINT || DEFAULT_URL)).replace(/\/+(v1\/*)?$/, '')
-  }
-
-  /**
-   * Calls the control API.
-   *
-   * @returns the document of the answer; undefined where it has none
-   * @throws UserError with the code and remedy of a refusal; `no-lab` where no ironstage answers
-   */
-  async ask(method: string, path: string, body?: unknown): Promise<unknown> {
-    const { headers, tls } = await accessOf(this.#environment.variables)
-    await using transport = new HttpTransport({ clock: systemClock(), tls, timeoutMs: LONGEST_WAIT })
-    const answer = await transport
-      .send({
-        ...{ method, url: `${this.#url}/_lab${path}`, signal: this.#environment.stopped },
-        headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      .catch((cause: unknown) => {
-        if (this.#environment.stopped.aborted) throw cause
-        throw this.#noLab('did not answer', cause)
-      })
-    if (answer.status < 300) return answer.body ? (JSON.parse(answer.body) as unknown) : undefined
-    throw this.#refusal(answer.status, answer.body ?? '')
-  }
-
-  /** The body of an answer as it comes, for as long as it does. */
-  async *stream(path: string): AsyncGenerator<string> {
-    const { headers, tls } = await accessOf(this.#environment.variables)
-    const http = new HttpClient({
-      clock: systemClock(),
-      limits: { silence: NEVER, slowest: { bytes: 0, within: NEVER } },
-      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-    })
-    const url = `${this.#url}/_lab${path}`
-    const answer = await http.get({ url, headers, signal: this.#environment.stopped }).catch((cause: unknown) => {
-      if (this.#environment.stopped.aborted) throw cause
-      throw this.#noLab('did not answer', cause)
-    })
-    if (answer.status >= 300) throw this.#refusal(answer.status, (await answer.bytes(64 * 1024)).toString())
-    const text = new TextDecoder()
-    try {
-      for await (const part of answer.body) yield text.decode(part, { stream: true })
-    } finally {
-      await answer.close()
-    }
-  }
-
-  #refusal(status: number, body: string): UserError {
-    const error = errorIn(body)
-    if (!error) return this.#noLab(`answered ${status}`)
-    const { code, message, remedy } = error
-    return new UserError(code as ErrorCode, message, {
-      kind: status === 400 ? 'usage' : 'failure',
-      ...(remedy === null ? {} : { remedy }),
-    })
-  }
-
-  #noLab(what: string, cause?: unknown): UserError {
-    return new UserError('no-lab', `${this.#url}/_lab ${what}`, {
-      remedy: 'start ironstage up, and name its URL with --url',
-      ...(cause === undefined ? {} : { cause }),
-    })
-  }
-}
-
 /** Time in which an answer begins, in milliseconds: moving a lab by weeks takes a while. */
 const LONGEST_WAIT = 600_000
 const NEVER = 2 ** 31 - 1
 
-function errorIn(body: string): { code: string; message: string; remedy: string | null } | undefined {
+/**
+ * Works with a lab that runs in another process.
+ *
+ * @param url of its Ironic; default: that of the environment
+ * @throws UserError with the code and remedy of a refusal; `no-lab` where no ironstage answers
+ */
+export async function withLab<T>(
+  url: string | undefined,
+  { variables, stopped }: Environment,
+  work: (lab: LabClient) => Promise<T>,
+): Promise<T> {
+  const { OS_ENDPOINT, IRONIC_ENDPOINT } = variables
+  const { headers, tls } = await accessOf(variables)
+  const lab = new LabClient(url ?? (OS_ENDPOINT || IRONIC_ENDPOINT || DEFAULT_URL), {
+    ...{ headers, signal: stopped },
+    fetch: trusting(tls),
+  })
   try {
-    const { error } = JSON.parse(body) as { error?: { code?: unknown; message?: unknown; remedy?: unknown } }
-    return typeof error?.code === 'string' && typeof error.message === 'string'
-      ? { code: error.code, message: error.message, remedy: typeof error.remedy === 'string' ? error.remedy : null }
-      : undefined
-  } catch {
-    return undefined
+    return await work(lab)
+  } catch (error) {
+    if (stopped.aborted) throw error
+    if (error instanceof ControlRefused) {
+      const { code, message, remedy, status } = error
+      throw new UserError(code as ErrorCode, message, {
+        kind: status === 400 ? 'usage' : 'failure',
+        ...(remedy === null ? {} : { remedy }),
+      })
+    }
+    if (error instanceof UserError) throw error
+    throw new UserError('no-lab', `no ironstage answers at ${lab.url}`, {
+      ...{ cause: error, remedy: 'start ironstage up, and name its URL with --url' },
+    })
+  }
+}
+
+/** A `fetch` with the certificates of the environment, whose answers may take their time. */
+function trusting(tls: ClientTls): typeof fetch {
+  const clock = systemClock()
+  return async (input, init = {}) => {
+    const { method = 'GET', signal, body } = init
+    const headers = init.headers as Record<string, string>
+    const request = { url: input as string, headers, ...(signal ? { signal } : {}) }
+    if (method === 'GET' && !tls.insecure) {
+      const http = new HttpClient({
+        clock,
+        limits: { header: LONGEST_WAIT, silence: NEVER, slowest: { bytes: 0, within: NEVER } },
+        ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+      })
+      const answer = await http.get({ ...request, signal: signal ?? new AbortController().signal })
+      return new Response(ReadableStream.from(answer.body) as ReadableStream<Uint8Array>, { status: answer.status })
+    }
+    await using transport = new HttpTransport({ clock, tls, timeoutMs: LONGEST_WAIT })
+    const sent = { ...request, method, ...(typeof body === 'string' ? { body } : {}) }
+    const answer = await transport.send(sent)
+    return new Response(answer.body ?? null, { status: answer.status })
   }
 }

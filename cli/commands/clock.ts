@@ -1,7 +1,8 @@
-import type { ClockReport } from '../../lab/index.js'
+import type { AdvanceRequest, ClockReport } from '../../lab/index.js'
+import type { ProvisionState } from '../../wire/index.js'
 import { durationText, readDuration, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
-import { LabClient } from '../lab-client.js'
+import { withLab } from '../lab-client.js'
 import type { CLOCK_ADVANCE_OPTIONS, CLOCK_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
 
@@ -9,12 +10,12 @@ type ClockOptions = Options<(typeof CLOCK_OPTIONS)[number]>
 
 /** `ironstage clock show` */
 export async function clockShow(options: ClockOptions, environment: Environment): Promise<number> {
-  return print(await new LabClient(options.url, environment).ask('GET', '/clock'), options, environment)
+  return print(await withLab(options.url, environment, (lab) => lab.clock()), options, environment)
 }
 
 /** `ironstage clock set MODE` */
 export async function clockSet(options: ClockOptions, environment: Environment, mode: string): Promise<number> {
-  return print(await new LabClient(options.url, environment).ask('PUT', '/clock', { mode }), options, environment)
+  return print(await withLab(options.url, environment, (lab) => lab.setClock({ mode })), options, environment)
 }
 
 /** `ironstage clock advance [TIME]` */
@@ -24,21 +25,23 @@ export async function clockAdvance(
   by: string | undefined,
 ): Promise<number> {
   const { url, until, within } = options
-  const client = new LabClient(url, environment)
   if ((by === undefined) === (until === undefined))
     throw wrong('say how far', 'give a time as in 31m, or --until NODE=STATE')
   if (by !== undefined && readDuration(by) === undefined)
     throw wrong(`${by} is no time`, 'write it as in 31m, 90s or 1h30m')
-  if (by !== undefined) return print(await client.ask('POST', '/clock/advance', { by }), options, environment)
-  const at = until!.lastIndexOf('=')
-  const wanted = { node: until!.slice(0, at), state: until!.slice(at + 1) }
-  const body = { until: wanted, ...(within === undefined ? {} : { within }) }
-  return print(await client.ask('POST', '/clock/advance', body), options, environment)
+  return print(await withLab(url, environment, (lab) => lab.advance(move(by, until, within))), options, environment)
 }
 
-function print(answer: unknown, { json }: { json?: boolean }, { stdout }: Environment): number {
-  const { mode, labTime, elapsed } = answer as ClockReport
-  stdout.write(json ? `${JSON.stringify(answer)}\n` : `${labTime}  ${mode}, ${durationText(elapsed)} since the start\n`)
+function move(by: string | undefined, until: string | undefined, within: string | undefined): AdvanceRequest {
+  if (by !== undefined) return { by }
+  const at = until!.lastIndexOf('=')
+  const wanted = { node: until!.slice(0, at), state: until!.slice(at + 1) as ProvisionState }
+  return { until: wanted, ...(within === undefined ? {} : { within }) }
+}
+
+function print(report: ClockReport, { json }: { json?: boolean }, { stdout }: Environment): number {
+  const { mode, labTime, elapsed } = report
+  stdout.write(json ? `${JSON.stringify(report)}\n` : `${labTime}  ${mode}, ${durationText(elapsed)} since the start\n`)
   return 0
 }
 

@@ -1,28 +1,18 @@
 import { parse } from 'yaml'
-import { readFaults, type Fault } from '../../lab/index.js'
+import { readFaults, type Fault, type FaultDocument, type FaultReport } from '../../lab/index.js'
 import { errorChain, readNested, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
-import { LabClient } from '../lab-client.js'
+import { withLab } from '../lab-client.js'
 import { readInputs } from '../options/input-files.js'
 import type { FAULT_ADD_OPTIONS, FAULT_LIFT_OPTIONS, FAULT_LIST_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
-
-interface Report {
-  id: string
-  struck: number
-  match: Record<string, string>
-  effect: { kind: string; [member: string]: unknown }
-  times?: number
-  label?: string
-}
 
 /** `ironstage fault list` */
 export async function faultList(
   { url, label, json }: Options<(typeof FAULT_LIST_OPTIONS)[number]>,
   environment: Environment,
 ): Promise<number> {
-  const query = label === undefined ? '' : `?label=${encodeURIComponent(label)}`
-  const { faults } = (await new LabClient(url, environment).ask('GET', `/faults${query}`)) as { faults: Report[] }
+  const { faults } = await withLab(url, environment, (lab) => lab.faults(label === undefined ? {} : { label }))
   for (const fault of faults) environment.stdout.write(`${json ? JSON.stringify(fault) : line(fault)}\n`)
   if (faults.length === 0 && !json) environment.stdout.write('there are no faults\n')
   return 0
@@ -39,11 +29,12 @@ export async function faultAdd(
     throw usage('a fault is either in a file or in options', 'leave out --match and --effect, or the file')
   // All are read before the first is added.
   for (const [index, document] of documents.entries()) readFaults(document, files[index] ?? 'the fault')
-  const client = new LabClient(options.url, environment)
-  for (const document of documents.flatMap(listIn)) {
-    const added = (await client.ask('POST', '/faults', document)) as Report
-    environment.stdout.write(`${options.json ? JSON.stringify(added) : line(added)}\n`)
-  }
+  await withLab(options.url, environment, async (lab) => {
+    for (const document of documents.flatMap(listIn)) {
+      const added = await lab.addFault(document as FaultDocument)
+      environment.stdout.write(`${options.json ? JSON.stringify(added) : line(added)}\n`)
+    }
+  })
   return 0
 }
 
@@ -53,12 +44,12 @@ export async function faultLift(
   environment: Environment,
   ids: readonly string[],
 ): Promise<number> {
-  const client = new LabClient(url, environment)
   if ([ids.length > 0, label !== undefined, all === true].filter(Boolean).length !== 1)
     throw usage('name which faults to lift', 'give ids, or --label, or --all')
-  for (const id of ids) await client.ask('DELETE', `/faults/${encodeURIComponent(id)}`)
-  if (ids.length === 0)
-    await client.ask('DELETE', `/faults${label === undefined ? '' : `?label=${encodeURIComponent(label)}`}`)
+  await withLab(url, environment, async (lab) => {
+    for (const id of ids) await lab.liftFault(id)
+    if (ids.length === 0) await lab.liftFaults(label === undefined ? {} : { label })
+  })
   return 0
 }
 
@@ -111,7 +102,7 @@ function pair(text: string): [string, string | number] {
   return [key, /^\d+$/.test(value) ? Number(value) : value]
 }
 
-function line({ id, struck, match, effect, times, label }: Report): string {
+function line({ id, struck, match, effect, times, label }: FaultReport): string {
   const { kind, ...members } = effect
   const words = (record: object) => Object.entries(record).map(([key, value]) => `${key}=${String(value)}`)
   const where = words(match)

@@ -20,7 +20,14 @@ export interface MetalImageOptions {
 }
 
 /** Makes a metal image of another version, in which the boot loader's entry names version and architecture. */
-export async function metalImage({ base, title, architecture, platform = 'metal', folder, clock }: MetalImageOptions): Promise<Buffer> {
+export async function metalImage({
+  base,
+  title,
+  architecture,
+  platform = 'metal',
+  folder,
+  clock,
+}: MetalImageOptions): Promise<Buffer> {
   const path = join(folder, 'metal.raw')
   await held(clock, `writing ${path}`, () => writeFile(path, base))
   const device = await openFileDisk({ path, name: 'metal image', sectorSize: 512, clock })

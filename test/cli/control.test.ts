@@ -117,7 +117,7 @@ test('up begins with the faults of a file, prints what happens, and refuses two 
 test('where no ironstage answers, the commands say so', async () => {
   const { code, stderr } = await ended(['clock', 'show', '--url', 'http://127.0.0.1:1'])
   expect(code).toBe(1)
-  expect(stderr).toMatch(/http:\/\/127.0.0.1:1\/_lab did not answer/)
+  expect(stderr).toMatch(/no ironstage answers at http:\/\/127.0.0.1:1/)
 })
 
 test('ironstage openapi --lab is a valid document', async () => {
