@@ -3,7 +3,7 @@ import { Command } from 'commander'
 /** How `ironstage --help` lists the commands: the most used first. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Rehearse a deployment:': ['up', 'deploy', 'agent', 'coreos-installer'],
-  'Configs and hosts:': ['ignition', 'bmh', 'rehearse'],
+  'Configs and hosts:': ['ignition', 'bmh', 'rehearse', 'chaos'],
   'Control a lab that runs:': ['fault', 'clock', 'journal'],
   'Compare with your Ironic:': ['record', 'replay', 'diff'],
   'CoreOS as the ramdisk:': ['images', 'iso', 'pxe'],

@@ -1,9 +1,10 @@
 import { Option } from 'commander'
+import type { ConfigFormat, OwnCommand } from './command-shape.js'
 import { configFiles } from './options/config-files.js'
 import type { Environment } from './environment.js'
 import { OPTIONS, variableOf, type OptionName } from './options/option-table.js'
 import { resolveOptions } from './options/options.js'
-import { COMMAND_FAMILIES, OWN_COMMANDS, type ConfigFormat, type OwnCommand } from './own-commands.js'
+import { COMMAND_FAMILIES, OWN_COMMANDS } from './own-commands.js'
 import { ListOption, type ToolCommand } from './tool-command.js'
 
 /** Runs a command's work, and records its exit code. */

@@ -1,36 +1,7 @@
-import type { ConfigFile } from '../runtime/index.js'
-import type { Environment } from './environment.js'
+import { command, type OwnCommand } from './command-shape.js'
+import { LAB_COMMANDS } from './lab-commands.js'
 import * as takes from './options/option-lists.js'
-import type { OptionName, Options } from './options/options.js'
-
-/** Input of a command besides its options. */
-export interface CommandInput {
-  environment: Environment
-  operands: readonly string[]
-  /** In the {@link ConfigFormat} that the command takes. */
-  configFiles: readonly ConfigFile[]
-}
-
-/** The configuration files of an OpenStack service, beside those of ironstage. */
-export interface ConfigFormat {
-  of: string
-  example: string
-}
-
-/** A command whose options are those of the table; they can come from the environment and from a file too. */
-export interface OwnCommand<N extends OptionName> {
-  /** As it is called: `step run NAME`, `ignition merge FILE...`. */
-  usage: string
-  description: string
-  options: readonly N[]
-  /** Descriptions of options that mean something of their own here. */
-  descriptions?: Partial<Record<N, string>>
-  config?: ConfigFormat
-  /** Loads the command's code: help and wrong usage need none of it. */
-  load: () => Promise<(options: Options<N>, input: CommandInput) => Promise<number>>
-}
-
-const command = <N extends OptionName>(one: OwnCommand<N>): OwnCommand<OptionName> => one
+import type { OptionName } from './options/options.js'
 
 /** Commands that only have commands below them. */
 export const COMMAND_FAMILIES = {
@@ -246,71 +217,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
       return (options, { environment, operands }) => rehearseUpgrade(options, environment, operands)
     },
   }),
-  command({
-    usage: 'fault list',
-    description: 'list the faults, and how often each has struck',
-    options: takes.FAULT_LIST_OPTIONS,
-    load: async () => {
-      const { faultList } = await import('./commands/fault.js')
-      return (options, { environment }) => faultList(options, environment)
-    },
-  }),
-  command({
-    usage: 'fault add [FILE...]',
-    description: 'add a fault, or those of files; - is standard input',
-    options: takes.FAULT_ADD_OPTIONS,
-    load: async () => {
-      const { faultAdd } = await import('./commands/fault.js')
-      return (options, { environment, operands }) => faultAdd(options, environment, operands)
-    },
-  }),
-  command({
-    usage: 'fault lift [ID...]',
-    description: 'lift faults',
-    options: takes.FAULT_LIFT_OPTIONS,
-    descriptions: { all: 'lift all faults', label: 'lift the faults with this label' },
-    load: async () => {
-      const { faultLift } = await import('./commands/fault.js')
-      return (options, { environment, operands }) => faultLift(options, environment, operands)
-    },
-  }),
-  command({
-    usage: 'clock show',
-    description: 'print the time of the lab',
-    options: takes.CLOCK_OPTIONS,
-    load: async () => {
-      const { clockShow } = await import('./commands/clock.js')
-      return (options, { environment }) => clockShow(options, environment)
-    },
-  }),
-  command({
-    usage: 'clock set MODE',
-    description: 'set how time passes: real, xN, manual or auto',
-    options: takes.CLOCK_OPTIONS,
-    load: async () => {
-      const { clockSet } = await import('./commands/clock.js')
-      return (options, { environment, operands: [mode = ''] }) => clockSet(options, environment, mode)
-    },
-  }),
-  command({
-    usage: 'clock advance [TIME]',
-    description: 'move time forward: by 31m, or until a node is in a state',
-    options: takes.CLOCK_ADVANCE_OPTIONS,
-    load: async () => {
-      const { clockAdvance } = await import('./commands/clock.js')
-      return (options, { environment, operands: [by] }) => clockAdvance(options, environment, by)
-    },
-  }),
-  command({
-    usage: 'journal',
-    description: 'print what happened in a lab: requests, commands, states, faults',
-    options: takes.JOURNAL_OPTIONS,
-    descriptions: { node: 'entries of this node, by name or uuid', follow: 'go on with what happens' },
-    load: async () => {
-      const { journal } = await import('./commands/journal.js')
-      return (options, { environment }) => journal(options, environment)
-    },
-  }),
+  ...LAB_COMMANDS,
   command({
     usage: 'record',
     description: 'record what clients, an Ironic and its agents say to each other',

@@ -9,6 +9,11 @@ export {
   isLoopback,
 } from './addresses/own-address.js'
 export { machineOf } from './bmcs/bmcs.js'
+export { chaos, type ChaosOptions, type ChaosReport, journalOf } from './chaos/chaos.js'
+export { chaosTest, faultDocument, faultsYaml } from './chaos/chaos-text.js'
+export { type Invariant, INVARIANTS, type Violation } from './chaos/invariants.js'
+export type { ChaosAction, ChaosPlan, Wish } from './chaos/plan.js'
+export type { ChaosOutcome } from './chaos/play.js'
 export { createLab, createStagedLab, installCoreos, type StagedLab, type StagedLabOptions } from './create-lab.js'
 export { ERRORS } from './errors.js'
 export type { LabEvent, LabEvents } from './events.js'

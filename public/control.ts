@@ -1,11 +1,16 @@
 /// <reference types="node" preserve="true" />
-/** `ironstage/control`: a client of the control API, and what it gives: faults, clock, journal, machines of a lab. */
-export { ControlRefused, controlOpenApi, LabClient } from '../lab/index.js'
+/** `ironstage/control`: a client of the control API, and what it gives: faults, clock, journal, machines of a lab; chaos. */
+export { chaos, ControlRefused, controlOpenApi, LabClient } from '../lab/index.js'
 export type {
   AddedFault,
   AdvanceRequest,
   BmcEntry,
   ClockReport,
+  ChaosAction,
+  ChaosOptions,
+  ChaosOutcome,
+  ChaosPlan,
+  ChaosReport,
   CommandEntry,
   ControlCalls,
   Duration,
@@ -16,6 +21,7 @@ export type {
   FaultEffectDocument,
   FaultEntry,
   FaultReport,
+  Invariant,
   JournalEntry,
   JournalKind,
   JournalQuery,
@@ -31,4 +37,6 @@ export type {
   Schema,
   StateEntry,
   TypeOf,
+  Violation,
+  Wish,
 } from '../lab/index.js'

@@ -1,4 +1,4 @@
-import { ConnectionFailed, type Dispatch, type Transport } from './exchange.js'
+import { ConnectionFailed, streamToSend, type Dispatch, type Transport, type WireResponse } from './exchange.js'
 import { Mounts } from './mounts.js'
 
 /**
@@ -35,8 +35,18 @@ export class InProcessTransport implements Transport {
       ...(request.body === undefined ? {} : { body: request.body }),
       base: found.prefix,
     })
-    return signal ? abortable(answer, signal) : answer
+    const read = answer.then((response) => wholeBody(response, signal ?? new AbortController().signal))
+    return signal ? abortable(read, signal) : read
   }
+}
+
+/** A body that is sent in parts and has a known length, read as a client reads it; one without an end is left alone. */
+async function wholeBody(response: WireResponse, signal: AbortSignal): Promise<WireResponse> {
+  const open = streamToSend(response)
+  if (!open || response.headers['content-length'] === undefined) return response
+  let body = ''
+  for await (const part of open(signal)) body += part
+  return { ...response, body }
 }
 
 /** The caller stops waiting; the peer goes on, as one does whose client hung up. */

@@ -150,6 +150,8 @@ export const REHEARSE_OPTIONS = [
   ...REGISTRY_OPTIONS,
 ] as const
 
+export const CHAOS_OPTIONS = ['nodes', 'duration', 'seed', 'faults', 'out', 'no-shrink', 'json'] as const
+
 export const RECORD_OPTIONS = [
   ...([
     'upstream',

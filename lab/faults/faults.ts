@@ -9,7 +9,7 @@ import {
 import type { NodeRecord } from '../../wire/index.js'
 import { checkFault, pointsOf } from './check-fault.js'
 import type { AddedFault, Fault, FaultReport, Faults } from './fault.js'
-import { matchesRoute, programOf } from './points.js'
+import { matchesRoute, nodeInPath, programOf } from './points.js'
 import type { Phase } from './phase.js'
 import { strike } from './strike.js'
 
@@ -190,7 +190,8 @@ export class FaultInjector implements Faults {
     const ofBmc = point.kind === 'bmc' ? context.node(String(point['node'])) : undefined
     const machine = ofBmc ? context.machineOf(ofBmc.uuid) : (point['machine'] as string | undefined)
     if (match.machine !== undefined && match.machine !== machine) return false
-    const ofPoint = point['node'] === undefined ? undefined : context.node(String(point['node']))
+    const ident = (point['node'] as string | undefined) ?? nodeInPath(point)
+    const ofPoint = ident === undefined ? undefined : context.node(ident)
     if (
       wanted &&
       !(ofPoint?.uuid === wanted.uuid || (machine !== undefined && context.machineOf(wanted.uuid) === machine))

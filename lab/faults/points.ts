@@ -12,3 +12,14 @@ export function matchesRoute(route: string, point: ProbePoint): boolean {
   const path = (point['target'] as string).replace(/\?.*$/s, '')
   return beginsWith(routeOf(path).parts, parts)
 }
+
+/** The node that a request to Ironic names, by uuid or name. */
+export function nodeInPath(point: ProbePoint): string | undefined {
+  if (point.kind !== 'exchange' || point['to'] !== 'ironic') return undefined
+  const ident = /^\/v1\/(?:nodes|heartbeat)\/([^/?]+)/.exec(point['target'] as string)?.[1]
+  try {
+    return ident === undefined ? undefined : decodeURIComponent(ident)
+  } catch {
+    return undefined
+  }
+}

@@ -3,6 +3,7 @@ import type { CommandEnd } from '../../machine/index.js'
 import { isExchange, VERSION_HEADER, type ExchangePoint, type NodeRecord, type WireResponse } from '../../wire/index.js'
 import type { Events } from '../events.js'
 import type { FaultReport } from '../faults/fault.js'
+import { nodeInPath } from '../faults/points.js'
 import type { EntryHead, FaultEntry, JournalEntry } from './entry.js'
 import type { Journal } from './journal.js'
 import { LARGEST_BODY, maskedMessage, maskedTarget } from './mask-message.js'
@@ -58,21 +59,34 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
     return subject(machine === undefined ? undefined : nodeOf(machine), machine)
   }
 
-  const note = (point: ProbePoint, began: number, result: unknown, failure: string | null): void => {
+  /** The node and machine that a point concerns. */
+  const concerned = (point: ProbePoint): Subject => {
+    if (point.kind === 'bmc') return subject(node(String(point['node'])), undefined)
+    const named = nodeInPath(point)
+    const record = named === undefined ? undefined : node(named)
+    return record ? subject(record, point['machine'] as string | undefined) : ofPoint(point)
+  }
+
+  const note = (
+    point: ProbePoint,
+    { began, before }: { began: number; before: Subject },
+    result: unknown,
+    failure: string | null,
+  ): void => {
     const fault = faultAt(point)
     const duration = clock.now() - began
+    // A node may be gone by now, and a machine made only now.
+    const at = before.node !== null && before.machine !== null ? before : completed(before, concerned(point))
     switch (point.kind) {
       case 'exchange':
-        if (isExchange(point)) noteExchange(point, duration, result as WireResponse | undefined, failure, fault)
+        if (isExchange(point)) noteExchange(point, at, duration, result as WireResponse | undefined, failure, fault)
         return
       case 'command': {
         const { argv } = point as unknown as { argv: readonly string[] }
         const exitCode = (result as CommandEnd | undefined)?.exitCode ?? null
-        const at = ofPoint(point)
         return add((head) => ({ ...head, kind: 'command', ...at, fault, argv, exitCode, error: failure, duration }))
       }
       case 'bmc': {
-        const at = subject(node(String(point['node'])), undefined)
         return add((head) => ({
           ...head,
           kind: 'bmc',
@@ -86,30 +100,22 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
       case 'power':
       case 'boot': {
         const what = String(point.kind === 'boot' ? point['outcome'] : (point['target'] ?? point['power']))
-        const at = ofPoint(point)
         return add((head) => ({ ...head, kind: point.kind as 'power', ...at, fault, what, error: failure }))
       }
-      default: {
-        const at = ofPoint(point)
+      default:
         return add((head) => ({ ...head, kind: 'pull', ...at, fault, what: String(point['image']), error: failure }))
-      }
     }
   }
 
   function noteExchange(
     point: ExchangePoint,
+    at: Subject,
     duration: number,
     answer: WireResponse | undefined,
     error: string | null,
     fault: string | null,
   ): void {
     const { from, to, method, request } = point
-    const ident = /^\/v1\/(?:nodes|heartbeat)\/([^/?]+)/.exec(point.target)?.[1]
-    const machine = point['machine'] as string | undefined
-    const at = subject(
-      (ident === undefined ? undefined : node(ident)) ?? (machine === undefined ? undefined : nodeOf(machine)),
-      machine,
-    )
     const asked = bodyOf(request.body)
     // A body that is made when it is read is a long list; it would be made twice.
     const isLarge = answer !== undefined && Object.getOwnPropertyDescriptor(answer, 'body')?.get !== undefined
@@ -137,13 +143,13 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
 
   probe.attach(async (point, next) => {
     // Both sides of an exchange in one lab pass here; the side that a fault of the other can cut off is the caller's.
-    const began = clock.now()
+    const start = { began: clock.now(), before: concerned(point) }
     try {
       const result = await next()
-      note(point, began, result, null)
+      note(point, start, result, null)
       return result
     } catch (error) {
-      note(point, began, undefined, errorChain(error).join(': '))
+      note(point, start, undefined, errorChain(error).join(': '))
       throw error
     }
   }, KINDS)
@@ -189,6 +195,12 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
     lab: (what) => add((head) => ({ ...head, kind: 'lab', ...NOTHING, fault: null, what })),
   }
 }
+
+const completed = (before: Subject, after: Subject): Subject => ({
+  node: before.node ?? after.node,
+  name: before.node === null ? after.name : before.name,
+  machine: before.machine ?? after.machine,
+})
 
 const NOTHING: Subject = { node: null, name: null, machine: null }
 

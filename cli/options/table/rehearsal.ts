@@ -1,6 +1,7 @@
-import { FLAG, TEXTS, type OptionShape } from './shape.js'
+import { DURATION_PATTERN } from '../../../runtime/index.js'
+import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
 
-/** Options of `rehearse`. */
+/** Options of `rehearse` and `chaos`. */
 export const REHEARSAL_SHAPES = {
   all: { description: 'rehearse every scenario', schema: FLAG },
   list: { description: 'list the scenarios and the behaviours of their actors', schema: FLAG },
@@ -9,6 +10,14 @@ export const REHEARSAL_SHAPES = {
     description: 'take a behaviour of an actor away, as in cvo/waits-for-operators; may be repeated',
     schema: TEXTS,
   },
+  duration: {
+    value: 'TIME',
+    example: '10m',
+    description: 'lab time after which all faults are lifted (default: 10m)',
+    schema: { type: 'string', pattern: DURATION_PATTERN },
+  },
+  out: { value: 'FOLDER', description: 'write the report, the journal, and what a failure shrinks to', schema: TEXT },
+  'no-shrink': { description: 'do not look for the fewest faults of a failure', schema: FLAG },
   seed: {
     value: 'N',
     description: 'seed of ids and jitter: the same seed gives the same story (default: 1)',

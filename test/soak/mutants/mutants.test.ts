@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, symlink, unlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sourceCopy } from '../source-copy.js'
 import { hasTest } from '../../kit/test-titles.js'
 import { MUTANTS } from './table.js'
 
@@ -12,13 +12,7 @@ const root = new URL('../../../', import.meta.url).pathname
 let tree: string
 
 beforeAll(async () => {
-  tree = await mkdtemp(join(tmpdir(), 'ironstage-mutants-'))
-  const left = new Set(['node_modules', 'dist', '.git', 'bench'])
-  await cp(root, tree, {
-    recursive: true,
-    filter: (source) => !left.has(source.slice(root.length).split('/')[0]!),
-  })
-  for (const name of ['node_modules', 'dist']) await symlink(join(root, name), join(tree, name))
+  tree = await sourceCopy()
 })
 afterAll(() => rm(tree, { recursive: true, force: true }))
 

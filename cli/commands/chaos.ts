@@ -1,0 +1,78 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { chaos as play, chaosTest, faultsYaml, journalOf, type ChaosReport } from '../../lab/index.js'
+import { durationText, readDuration, UserError } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+import { faultsIn } from './fault.js'
+import type { Options } from '../options/options.js'
+import type { CHAOS_OPTIONS } from '../options/option-lists.js'
+
+/** `ironstage chaos`: exit code 1 where something that must always hold did not. */
+export async function chaos(
+  { nodes, duration, seed, faults, out, 'no-shrink': whole, json = false }: Options<(typeof CHAOS_OPTIONS)[number]>,
+  environment: Environment,
+): Promise<number> {
+  const { stdout, stopped } = environment
+  const report = await play({
+    ...(nodes === undefined ? {} : { nodes }),
+    ...(duration === undefined ? {} : { duration: lengthOf(duration) }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(faults === undefined ? {} : { faults: await faultsIn([faults], environment) }),
+    ...{ shrink: !whole, signal: stopped },
+  })
+  const files = out === undefined ? [] : await write(report, out)
+  stdout.write(json ? `${JSON.stringify({ ...report, files })}\n` : text(report, files))
+  return report.violations.length > 0 ? 1 : 0
+}
+
+function lengthOf(text: string): number {
+  const length = readDuration(text)
+  if (length !== undefined && length > 0) return length
+  throw new UserError('usage', `--duration ${text} is no length of time`, { kind: 'usage', remedy: 'write it as 10m' })
+}
+
+function text(report: ChaosReport, files: readonly string[]): string {
+  const { plan, violations, strikes, deployments, active, shortest } = report
+  const lines = [
+    `seed ${plan.seed}: ${count(plan.nodes.length, 'node')}, ${durationText(plan.duration)} of lab time`,
+    `${count(plan.faults.length, 'fault')} struck ${count(strikes, 'time')}; ` +
+      `${count(deployments, 'deployment')} asked for, ${count(active, 'time')} active`,
+  ]
+  if (violations.length === 0) return [...lines, 'all that must hold held', ''].join('\n')
+  for (const { invariant, node, seen, at } of violations)
+    lines.push(`${invariant}: ${node === null ? '' : `${node}: `}${seen} (after ${durationText(at)})`)
+  if (shortest) {
+    const { runs, violation } = shortest
+    const left = count(shortest.plan.faults.length, 'fault')
+    lines.push(`shrunk to ${left} and ${count(shortest.plan.actions.length, 'wish', 'es')} in ${count(runs, 'run')}`)
+    if (files.length === 0)
+      lines.push('', faultsYaml(shortest.plan, violation).trimEnd(), '', chaosTest(shortest.plan, violation).trimEnd())
+  }
+  if (files.length > 0) lines.push(`written: ${files.join(', ')}`)
+  return [...lines, ''].join('\n')
+}
+
+const count = (number: number, what: string, plural = 's'): string => `${number} ${what}${number === 1 ? '' : plural}`
+
+/** Writes what a failure needs to be looked at. */
+async function write(report: ChaosReport, folder: string): Promise<string[]> {
+  const [violation] = report.violations
+  const { plan, violation: last } = report.shortest ?? { plan: report.plan, violation }
+  const journal = await journalOf(plan)
+  const files: Record<string, string> = {
+    'report.json': `${JSON.stringify(report, null, 2)}\n`,
+    'journal.ndjson': journal.map((entry) => `${JSON.stringify(entry)}\n`).join(''),
+    ...(last ? { 'faults.yaml': faultsYaml(plan, last), 'chaos.test.ts': chaosTest(plan, last) } : {}),
+  }
+  try {
+    await mkdir(folder, { recursive: true })
+    for (const [name, contents] of Object.entries(files)) await writeFile(join(folder, name), contents)
+  } catch (cause) {
+    throw new UserError('usage', `${folder} cannot be written`, {
+      kind: 'usage',
+      cause,
+      remedy: 'name a folder with --out',
+    })
+  }
+  return Object.keys(files).map((name) => join(folder, name))
+}

@@ -1,0 +1,86 @@
+import { command, type OwnCommand } from './command-shape.js'
+import * as takes from './options/option-lists.js'
+import type { OptionName } from './options/options.js'
+
+/** The commands that control a lab that runs, and chaos in one of their own. */
+export const LAB_COMMANDS: readonly OwnCommand<OptionName>[] = [
+  command({
+    usage: 'fault list',
+    description: 'list the faults, and how often each has struck',
+    options: takes.FAULT_LIST_OPTIONS,
+    load: async () => {
+      const { faultList } = await import('./commands/fault.js')
+      return (options, { environment }) => faultList(options, environment)
+    },
+  }),
+  command({
+    usage: 'fault add [FILE...]',
+    description: 'add a fault, or those of files; - is standard input',
+    options: takes.FAULT_ADD_OPTIONS,
+    load: async () => {
+      const { faultAdd } = await import('./commands/fault.js')
+      return (options, { environment, operands }) => faultAdd(options, environment, operands)
+    },
+  }),
+  command({
+    usage: 'fault lift [ID...]',
+    description: 'lift faults',
+    options: takes.FAULT_LIFT_OPTIONS,
+    descriptions: { all: 'lift all faults', label: 'lift the faults with this label' },
+    load: async () => {
+      const { faultLift } = await import('./commands/fault.js')
+      return (options, { environment, operands }) => faultLift(options, environment, operands)
+    },
+  }),
+  command({
+    usage: 'clock show',
+    description: 'print the time of the lab',
+    options: takes.CLOCK_OPTIONS,
+    load: async () => {
+      const { clockShow } = await import('./commands/clock.js')
+      return (options, { environment }) => clockShow(options, environment)
+    },
+  }),
+  command({
+    usage: 'clock set MODE',
+    description: 'set how time passes: real, xN, manual or auto',
+    options: takes.CLOCK_OPTIONS,
+    load: async () => {
+      const { clockSet } = await import('./commands/clock.js')
+      return (options, { environment, operands: [mode = ''] }) => clockSet(options, environment, mode)
+    },
+  }),
+  command({
+    usage: 'clock advance [TIME]',
+    description: 'move time forward: by 31m, or until a node is in a state',
+    options: takes.CLOCK_ADVANCE_OPTIONS,
+    load: async () => {
+      const { clockAdvance } = await import('./commands/clock.js')
+      return (options, { environment, operands: [by] }) => clockAdvance(options, environment, by)
+    },
+  }),
+  command({
+    usage: 'journal',
+    description: 'print what happened in a lab: requests, commands, states, faults',
+    options: takes.JOURNAL_OPTIONS,
+    descriptions: { node: 'entries of this node, by name or uuid', follow: 'go on with what happens' },
+    load: async () => {
+      const { journal } = await import('./commands/journal.js')
+      return (options, { environment }) => journal(options, environment)
+    },
+  }),
+  command({
+    usage: 'chaos',
+    description: 'let random things go wrong in random deployments, and check what must always hold',
+    options: takes.CHAOS_OPTIONS,
+    descriptions: {
+      nodes: 'machines with a node each (default: 3)',
+      seed: 'decides about everything: the same seed gives the same report (default: 1)',
+      faults: 'faults in place of random ones: YAML or JSON, as in docs/control.md',
+    },
+    load: async () => {
+      const { chaos } = await import('./commands/chaos.js')
+      return (options, { environment }) => chaos(options, environment)
+    },
+  }),
+]

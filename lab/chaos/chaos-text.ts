@@ -1,0 +1,56 @@
+import { stringify } from 'yaml'
+import { durationText } from '../../runtime/index.js'
+import type { Fault } from '../faults/fault.js'
+import type { Violation } from './invariants.js'
+import type { ChaosPlan } from './plan.js'
+
+/** A fault as files of faults and the control API have it: lengths of time are texts. */
+export function faultDocument({ match, effect, between, ...rest }: Fault): Readonly<Record<string, unknown>> {
+  const { ms, ...more } = effect as Fault['effect'] & { ms?: number }
+  return {
+    match,
+    effect: ms === undefined ? more : { ...more, for: lengthText(ms) },
+    ...rest,
+    ...(between ? { between: between.map(lengthText) } : {}),
+  }
+}
+
+/** `1m30s`, or milliseconds where seconds are not exact. */
+const lengthText = (ms: number): string => (ms % 1000 === 0 && ms > 0 ? durationText(ms) : `${ms}ms`)
+
+/** The faults of a plan as a file for `ironstage up --faults` and `ironstage chaos --faults`. */
+export function faultsYaml({ faults, seed, nodes, duration }: ChaosPlan, { invariant, node, seen }: Violation): string {
+  const where = node === null ? '' : `${node}: `
+  return [
+    `# ${invariant}: ${where}${seen.split('\n')[0]!}`,
+    `# ${commandText({ seed, nodes, duration })}`,
+    stringify({ faults: faults.map(faultDocument) }, { aliasDuplicateObjects: false }),
+  ].join('\n')
+}
+
+const commandText = ({ seed, nodes, duration }: Pick<ChaosPlan, 'seed' | 'nodes' | 'duration'>): string =>
+  `of seed ${seed}, ${nodes.join(' and ')}, ${durationText(duration)} of lab time`
+
+/** A test for vitest that plays a plan again. */
+export function chaosTest(
+  { seed, nodes, duration, actions, faults }: ChaosPlan,
+  { invariant, node }: Violation,
+): string {
+  const shown = (value: unknown): string => JSON.stringify(value, null, 2).replaceAll('\n', '\n    ')
+  const title = JSON.stringify(`${node ?? 'the lab'}: ${invariant}`)
+  return `import { chaos } from 'ironstage/control'
+import { expect, test } from 'vitest'
+
+test(${title}, async () => {
+  const { violations } = await chaos({
+    seed: ${seed},
+    nodes: ${JSON.stringify(nodes)},
+    duration: ${duration},
+    faults: ${shown(faults)},
+    actions: ${shown(actions)},
+    shrink: false,
+  })
+  expect(violations).toEqual([])
+}, 120_000)
+`
+}

@@ -1,0 +1,57 @@
+import type { Invariant } from '../../../lab/index.js'
+
+/** A change of the sources that breaks something only where faults strike. */
+export interface Defect {
+  does: string
+  file: string
+  /** Text that is there once. */
+  from: string
+  to: string
+  /** Reports of chaos that fit it. */
+  invariants: readonly Invariant[]
+}
+
+export const DEFECTS: readonly Defect[] = [
+  {
+    does: 'a node stays locked when its power could not be changed',
+    file: 'ironic-mock/conductor/power/power.ts',
+    from: 'if (!outcome.ok) task.node.last_error = powerError(memo.target, outcome.error)',
+    to: 'if (!outcome.ok) return void (task.node.last_error = powerError(memo.target, outcome.error))',
+    invariants: ['reserved for ever'],
+  },
+  {
+    does: 'a heartbeat with another address is answered with 500',
+    file: 'ironic-mock/conductor/agents/heartbeat.ts',
+    from: 'throw ironicErrors.callbackUrlChanged()',
+    to: "throw new TypeError('the callback is another')",
+    invariants: ['error that was not asked for'],
+  },
+  {
+    does: 'a deployment that is asked for again after a failure lacks its config',
+    file: 'ironic-mock/conductor/flows/deploy/deployment.ts',
+    from: 'const user = (request.deploy_steps ?? []) as PlannedStep[]',
+    to: "const user = (request.deploy_steps ?? []).map((step) => (task.node.provision_state === 'deploy failed' ? { ...step, args: {} } : step)) as PlannedStep[]",
+    invariants: ['deployed without its config'],
+  },
+  {
+    does: 'a failed installation clears another disk too',
+    file: 'steps/install-coreos/unbootable.ts',
+    from: 'if (!(await hasBootPartition(target, device))) return',
+    to: "await runCommand(target.executor, ['sgdisk', '--zap-all', '/dev/sdb'], { effect: 'writes', accept: [0, 2] })",
+    invariants: ['write that was not asked for'],
+  },
+  {
+    does: 'a deployment whose agent never calls has no time limit',
+    file: 'ironic-mock/conductor/core/timeouts.ts',
+    from: "if (task.node.provision_state !== 'wait call-back') return",
+    to: "if (task.node.provision_state === 'wait call-back') return",
+    invariants: ['never settled'],
+  },
+  {
+    does: 'requests without an answer are missing from the journal',
+    file: 'lab/journal/record.ts',
+    from: "note(point, start, undefined, errorChain(error).join(': '))",
+    to: "if (point.kind !== 'exchange') note(point, start, undefined, errorChain(error).join(': '))",
+    invariants: ['gap in the journal'],
+  },
+]
