@@ -17,6 +17,7 @@ const ENTRIES = {
   coreos: built('public/coreos.js'),
   control: built('public/control.js'),
   msw: built('public/msw.js'),
+  vitest: built('public/vitest.js'),
   'lab-worker': built('lab/threads/lab-worker.js'),
   'pty-runner': built('targets/local/pty-runner.js'),
 }

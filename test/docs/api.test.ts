@@ -6,7 +6,7 @@ import { apiReport } from '../kit/api/report.js'
 const api = packageApi()
 const titleOf = ({ entry, name }: { entry: string; name: string }) => `${entry} ${name}`
 
-test('the package has six entries, each with exports', () => {
+test('the package has seven entries, each with exports', () => {
   expect([...new Set(api.exports.map(({ entry }) => entry))]).toEqual([
     'ironstage',
     'ironstage/steps',
@@ -14,6 +14,7 @@ test('the package has six entries, each with exports', () => {
     'ironstage/coreos',
     'ironstage/control',
     'ironstage/msw',
+    'ironstage/vitest',
   ])
 })
 

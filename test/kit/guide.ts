@@ -30,7 +30,8 @@ export async function readersFolder(): Promise<string> {
   for (const part of ['package.json', 'images', 'dist/bundle'])
     await cp(join(root, part), join(installed, part), { recursive: true })
   await symlink(join(root, 'node_modules'), join(installed, 'node_modules'))
-  await symlink(join(root, 'node_modules', 'vitest'), join(folder, 'node_modules', 'vitest'))
+  for (const name of ['vitest', 'msw'])
+    await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name))
   return folder
 }
 

@@ -36,7 +36,8 @@ beforeAll(async () => {
   const pack = await tool('env', '-C', ROOT, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', place)
   expect(pack.code, pack.stderr).toBe(0)
   packed = (JSON.parse(pack.stdout) as [Packed])[0]
-  for (const { name, text } of blocks('docs/in-a-test.md')) if (name) await writeFile(join(folder, name), text)
+  for (const { name, text } of blocks('docs/in-a-test.md'))
+    if (name && !name.startsWith('vitest/')) await writeFile(join(folder, name), text)
   await writeFile(join(folder, 'package.json'), '{ "name": "reader", "private": true, "type": "module" }')
   const quick = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
   await inFolder('npm', 'install', '--save-exact', ...quick, join(place, packed.filename), ...INSTALLED)
