@@ -9,6 +9,7 @@ import type { JournalKind } from '../journal/entry.js'
 import { har } from '../journal/har.js'
 import type { Journal, JournalQuery } from '../journal/journal.js'
 import type { ClockControl } from './clock-control.js'
+import type { Snapshot, Snapshots } from '../snapshots/snapshot.js'
 import { eventStream } from './event-stream.js'
 import { faultFrom } from './fault-document.js'
 import { machineReport } from './machine-report.js'
@@ -23,6 +24,8 @@ export interface ControlParts {
   journal: Journal
   clock: ClockControl
   nodes: () => Iterable<Readonly<NodeRecord>>
+  /** Reached only when the lab is whole. */
+  snapshots: () => Snapshots
   /** Finds a node by uuid or name. */
   node: (ident: string) => Readonly<NodeRecord> | undefined
   machineOf: (node: Readonly<NodeRecord>) => Machine | undefined
@@ -186,6 +189,17 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
       return clock.advanceUntil(node, until.state, within === undefined ? undefined : readDuration(within))
     },
 
+    snapshots: () => ({ snapshots: parts.snapshots().list().map(snapshotReport) }),
+    takeSnapshot: async () => snapshotReport(await parts.snapshots().take()),
+    restoreSnapshot: ({ params }) => parts.snapshots().restore(params['snapshot']!),
+    removeSnapshot: ({ params }) => parts.snapshots().remove(params['snapshot']!),
+    exportSnapshot: ({ params }) => ({
+      ...{ status: 200, headers: { 'content-type': 'application/octet-stream' } },
+      body: parts.snapshots().export(params['snapshot']!),
+    }),
+    importSnapshot: ({ body }) => snapshotReport(parts.snapshots().import((body as { file: string }).file)),
+    reset: () => parts.snapshots().reset(),
+
     journal: ({ query, request }) => {
       const limit = Math.min(Number(query['limit'] ?? 100), 1000)
       if (query['last'] !== undefined) {
@@ -208,6 +222,8 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     events: ({ query, request }) => eventStream(journal, queryFrom(query), request.headers['last-event-id']),
   }
 }
+
+const snapshotReport = ({ id, at, repeats }: Snapshot) => ({ id, labTime: new Date(at).toISOString(), repeats })
 
 function queryFrom(query: Readonly<Record<string, string>>): JournalQuery {
   const { kind, status, after, since, until, limit: _, last: _last, ...rest } = query

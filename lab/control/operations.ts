@@ -1,5 +1,6 @@
 import {
   ADVANCE,
+  closed,
   CLOCK,
   ENROL,
   ENTRY,
@@ -26,6 +27,11 @@ const MACHINE = describing<MachineReport>({
 const NODE = describing<NodeReport>({ type: 'object' })
 const OBJECT = { type: 'object' }
 const TEXT = describing<string>({ type: 'string' })
+const SNAPSHOT = open({
+  id: describing<string>({ type: 'string', description: 'snapshot-1' }),
+  labTime: describing<string>({ type: 'string', format: 'date-time' }),
+  repeats: describing<number>({ type: 'integer', description: 'calls that are made again when it is restored' }),
+})
 const LAST = describing<number>({ type: 'string', pattern: '^[0-9]+$', description: 'only the last entries, so many' })
 const LIMIT = describing<number>({ type: 'string', pattern: '^[0-9]+$', description: 'entries at most; default 100' })
 
@@ -224,6 +230,55 @@ export const CONTROL_OPERATIONS = [
     body: ADVANCE,
     answer: CLOCK,
   },
+
+  {
+    id: 'snapshots',
+    method: 'GET',
+    path: '/snapshots',
+    status: 200,
+    summary: 'All snapshots, the oldest first',
+    answer: open({ snapshots: listOf(SNAPSHOT) }),
+  },
+  {
+    id: 'takeSnapshot',
+    method: 'POST',
+    path: '/snapshots',
+    status: 201,
+    summary: 'Takes a snapshot of the whole lab',
+    answer: SNAPSHOT,
+  },
+  {
+    id: 'restoreSnapshot',
+    method: 'POST',
+    path: '/snapshots/{snapshot}/restore',
+    status: 204,
+    summary: 'Brings the lab back to a snapshot',
+  },
+  {
+    id: 'removeSnapshot',
+    method: 'DELETE',
+    path: '/snapshots/{snapshot}',
+    status: 204,
+    summary: 'Forgets a snapshot',
+  },
+  {
+    id: 'exportSnapshot',
+    method: 'GET',
+    path: '/snapshots/{snapshot}/file',
+    status: 200,
+    summary: 'A snapshot as a file, with all secrets',
+    answer: 'application/octet-stream',
+  },
+  {
+    id: 'importSnapshot',
+    method: 'POST',
+    path: '/snapshots/import',
+    status: 201,
+    summary: 'Adds the snapshot of a file, of a lab with the same options',
+    body: closed({ file: TEXT }, ['file']),
+    answer: SNAPSHOT,
+  },
+  { id: 'reset', method: 'POST', path: '/reset', status: 204, summary: 'Brings the lab back to its start' },
 
   {
     id: 'journal',

@@ -10,6 +10,7 @@ import { controlHandlers } from '../control/handlers.js'
 import type { Events } from '../events.js'
 import type { LiveImages } from '../live-images.js'
 import type { CurrentDatabase } from './database.js'
+import type { Snapshots } from '../snapshots/snapshot.js'
 import type { Observation } from './observation.js'
 
 /** Puts the control API of a stage beside Ironic's. */
@@ -24,6 +25,7 @@ export function withControl(parts: {
   live: LiveImages | undefined
   guard: Guard | undefined
   client: () => IronicClient
+  snapshots: () => Snapshots
   /** Specification of the machine of a number. */
   spec: (number: number, hardware: HardwareFleet | undefined) => MachineSpec
   enroll: (spec: MachineSpec, fields: Record<string, unknown>) => Promise<string>
@@ -31,7 +33,7 @@ export function withControl(parts: {
   const { observation, clock, events, logger, machines, database, live, guard, client } = parts
   const { faults, journal, recorder, node } = observation
   const handlers = controlHandlers({
-    ...{ machines, faults, journal, node },
+    ...{ machines, faults, journal, node, snapshots: parts.snapshots },
     clock: new ClockControl({ clock, events, node, note: (what) => recorder.lab(what) }),
     nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
     machineOf: (record) => machineOf(record, machines),

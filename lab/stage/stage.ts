@@ -258,6 +258,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       accounts.set(address, account)
     },
     client: () => client,
+    snapshots: () => opened.snapshots,
     spec: (number, hardware) => (hardware ? machineSpecs({ ...options, hardware }) : spec)(number),
     enroll: (made, fields) => opened.enroll(made, fields),
   })

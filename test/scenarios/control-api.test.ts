@@ -162,3 +162,33 @@ describe('bad input', () => {
     expect(await ask(lab, 'GET', '/_lab/faults')).toEqual(before)
   })
 })
+
+test('a snapshot is taken and restored by HTTP, and the lab reset', async () => {
+  await using lab = await onSocket()
+  await ask(lab, 'POST', '/_lab/nodes', {})
+  await available(lab, 'node-0')
+  await ask(lab, 'PUT', '/v1/nodes/node-0/states/provision', { target: 'manage' })
+  await until(lab, 'node-0', 'manageable')
+  const stateOf = async () =>
+    (await ask(lab, 'GET', '/_lab/nodes')).body.nodes.map((node: { provision_state: string }) => node.provision_state)
+
+  const taken = await ask(lab, 'POST', '/_lab/snapshots')
+  expect(taken).toMatchObject({ status: 201, body: { repeats: 0 } })
+  const { id } = taken.body
+  await ask(lab, 'PUT', '/v1/nodes/node-0/states/provision', { target: 'provide' })
+  await until(lab, 'node-0', 'available')
+  expect(await stateOf()).toEqual(['available'])
+  expect(await ask(lab, 'POST', `/_lab/snapshots/${id}/restore`)).toMatchObject({ status: 204 })
+  expect(await stateOf()).toEqual(['manageable'])
+  expect(await ask(lab, 'GET', '/_lab/clock')).toMatchObject({ body: { labTime: taken.body.labTime } })
+
+  expect((await ask(lab, 'GET', '/_lab/snapshots')).body.snapshots).toContainEqual(taken.body)
+  expect(await ask(lab, 'DELETE', `/_lab/snapshots/${id}`)).toMatchObject({ status: 204 })
+  const gone = await ask(lab, 'POST', `/_lab/snapshots/${id}/restore`)
+  expect([gone.status, gone.body.error.code]).toEqual([404, 'snapshot-unknown'])
+  const damaged = await ask(lab, 'POST', '/_lab/snapshots/import', { file: 'no snapshot' })
+  expect([damaged.status, damaged.body.error.code]).toEqual([409, 'snapshot-unsupported'])
+
+  expect(await ask(lab, 'POST', '/_lab/reset')).toMatchObject({ status: 204 })
+  expect(await stateOf()).toEqual([])
+})
