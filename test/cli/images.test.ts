@@ -137,7 +137,7 @@ describe('IRONIC_USE_COREOS_IPA', () => {
     expect(await up.ended).toBe(0)
   })
 
-  test('is off unless somebody says so', async () => {
+  test('is off by default', async () => {
     const up = command(['up', '--port', '0'])
     await up.printed(/export IRONIC_USE_COREOS_IPA=false/)
     await up.printed(/try: curl/)

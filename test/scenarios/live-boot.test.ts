@@ -321,7 +321,7 @@ describe('one way next to the other', () => {
     expect(await machine()).toContain('the ramdisk is none of CoreOS: the agent in it starts')
   })
 
-  test('nodes boot the ramdisk of the lab while nobody says otherwise, whatever their images are', async () => {
+  test('nodes boot the ramdisk of the lab by default, whatever their images are', async () => {
     await using lab = await servers.lab({ liveImages: undefined } as never)
     const node = await coreosNode(
       lab,
