@@ -44,10 +44,6 @@ export const ERRORS = catalogue({
     sentence: 'the options for access to Ironic contradict each other or cannot be read',
     remedy: 'correct the option that the message names',
   },
-  'journal-lost': {
-    sentence: 'the journal went on faster than it was read, and entries are lost',
-    remedy: 'begin again, or ask for fewer entries',
-  },
   'no-written-file': {
     sentence: 'the Ignition config writes no such file',
     remedy: 'list the files with ironstage ignition show',

@@ -84,5 +84,11 @@ export function randomFault(random: Random, node: string, duration: number): Fau
   const { match, ...rest } = pick(random, KINDS)(random)
   const from = Math.round(uniform(random, 0, duration))
   const to = Math.min(duration, from + some(random, minutes(4)))
-  return { match: { node, ...match }, ...rest, between: [from, Math.max(to, from + 1)] }
+  const after = Math.floor(random.next() * 3)
+  return {
+    match: { node, ...match },
+    ...rest,
+    ...(after > 0 ? { after } : {}),
+    between: [from, Math.max(to, from + 1)],
+  }
 }

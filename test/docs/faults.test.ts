@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readFaults } from '../../lab/index.js'
+import { POINTS } from '../../lab/faults/check-fault.js'
+import { seenWith } from '../kit/faults/seen-with.js'
+import { liveServers } from '../kit/live-lab.js'
+
+/** Each fault of docs/faults.md is run, and must look as it is shown there. */
+
+const file = new URL('../../docs/faults.md', import.meta.url)
+const sections = readFileSync(file, 'utf8')
+  .split(/^## /m)
+  .slice(1)
+  .map((text) => {
+    const [, kind, body, shown] = /^([\w-]+)\n[\s\S]*```json\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```\n/.exec(text)!
+    return { kind: kind!, body: body!, shown: shown! }
+  })
+
+let servers: Awaited<ReturnType<typeof liveServers>>
+beforeAll(async () => {
+  servers = await liveServers()
+})
+afterAll(() => servers[Symbol.asyncDispose]())
+
+/** A node that boots a served live ISO, which runs the agent in a container. */
+const containers = () => ({
+  open: (options: object) =>
+    servers.lab({
+      ...options,
+      liveImages: {
+        files: [{ architecture: 'x86_64', iso: servers.iso }],
+        byDefault: true,
+        agent: { image: 'registry.example/team/ironic-agent:v1' },
+      },
+    }),
+  fields: { boot_interface: 'redfish-virtual-media' },
+  isNew: true,
+})
+
+describe('docs/faults.md', () => {
+  test('has every effect', () => {
+    expect(sections.map(({ kind }) => kind).sort()).toEqual(Object.keys(POINTS).sort())
+  })
+
+  test.each(sections)(
+    '$kind looks as shown, is counted, is in the journal, and the node deploys without it',
+    async (section) => {
+      const { kind, body, shown } = section
+      const [fault] = readFaults(JSON.parse(body), kind)
+      expect(fault!.effect.kind).toBe(kind)
+      const lines = await seenWith(fault!, kind === 'pull-error' ? containers() : {})
+      const seen = `${lines.join('\n')}\n`
+      expect(seen).toBe(shown)
+      expect(seen).toMatch(/^without it: active, power on$/m)
+    },
+  )
+})
