@@ -9,6 +9,7 @@ import { controlApi } from '../control/control-api.js'
 import { controlHandlers } from '../control/handlers.js'
 import type { Events } from '../events.js'
 import type { LiveImages } from '../live-images.js'
+import { Metrics } from '../metrics/metrics.js'
 import type { CurrentDatabase } from './database.js'
 import type { Snapshots } from '../snapshots/snapshot.js'
 import type { Observation } from './observation.js'
@@ -63,5 +64,15 @@ export function withControl(parts: {
       return address !== undefined
     },
   })
-  return (api) => controlApi({ api, handlers, logger, ...(guard ? { guard } : {}) })
+  const metrics = new Metrics({
+    ...{ clock, machines, faults, journal, strikes: observation.strikes },
+    nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
+    queues: () => {
+      const { effects, deadlines } = database.records
+      const sum = (queues: Iterable<{ length: number } | { size: number }>): number =>
+        [...queues].reduce((total, queue) => total + ('size' in queue ? queue.size : queue.length), 0)
+      return { effects: sum(effects.values()), deadlines: sum(deadlines.values()) }
+    },
+  })
+  return (api) => metrics.beside(controlApi({ api, handlers, logger, ...(guard ? { guard } : {}) }), guard)
 }

@@ -19,6 +19,8 @@ export interface Observation {
   injector: FaultInjector
   journal: Journal
   recorder: Recorder
+  /** Times that faults of each effect have struck, also those that were lifted. */
+  strikes: ReadonlyMap<string, number>
   /** Finds a node by uuid or name. */
   node: (ident: string) => Readonly<NodeRecord> | undefined
 }
@@ -47,6 +49,7 @@ export function observe(parts: {
   const nodeOf = (machine: string): Readonly<NodeRecord> | undefined =>
     database.records.nodes.get(reservations.nodeOf(machine) ?? '')?.record
   const machineBehind = (record: Readonly<NodeRecord>): string | undefined => machineOf(record, machines())?.spec.id
+  const strikes = new Map<string, number>()
   const injector = new FaultInjector(
     probe,
     {
@@ -67,7 +70,10 @@ export function observe(parts: {
           ?.setPower('off')
           .catch((error: unknown) => logger('warn', 'a machine did not lose its power', { machine, error })),
     },
-    (struck, point) => recorder.struck(struck, point),
+    (struck, point) => {
+      strikes.set(struck.effect.kind, (strikes.get(struck.effect.kind) ?? 0) + 1)
+      recorder.struck(struck, point)
+    },
   )
   scope.onClose(() => injector.clear())
   const journal = new Journal({ now: () => clock.now(), wallNow: () => systemClock().now(), ...parts.journal })
@@ -77,5 +83,5 @@ export function observe(parts: {
     faultAt: (point) => injector.at(point),
   })
   const faults = notedFaults(injector, recorder, parts.changing)
-  return { faults, injector, journal, recorder, node }
+  return { faults, injector, journal, recorder, strikes, node }
 }
