@@ -420,6 +420,43 @@ func (lab *Lab) Journal(ctx context.Context, query Query) ([]Entry, error) {
 	}
 }
 
+// Snapshot is the state of a whole lab at a moment.
+type Snapshot struct {
+	ID      string    `json:"id"`
+	LabTime time.Time `json:"labTime"`
+	// Repeats are calls that are made again when it is restored.
+	Repeats int `json:"repeats"`
+}
+
+// TakeSnapshot takes a snapshot. The lab has to be at rest: no node between two stable states, no agent running.
+func (lab *Lab) TakeSnapshot(ctx context.Context) (Snapshot, error) {
+	var taken Snapshot
+	err := lab.Call(ctx, http.MethodPost, "/snapshots", nil, &taken)
+	return taken, err
+}
+
+// Snapshots lists all snapshots, the oldest first: the lab's own "start" is one.
+func (lab *Lab) Snapshots(ctx context.Context) ([]Snapshot, error) {
+	var list struct{ Snapshots []Snapshot }
+	err := lab.Call(ctx, http.MethodGet, "/snapshots", nil, &list)
+	return list.Snapshots, err
+}
+
+// RestoreSnapshot brings the lab back to a snapshot.
+func (lab *Lab) RestoreSnapshot(ctx context.Context, id string) error {
+	return lab.Call(ctx, http.MethodPost, "/snapshots/"+url.PathEscape(id)+"/restore", nil, nil)
+}
+
+// RemoveSnapshot forgets a snapshot.
+func (lab *Lab) RemoveSnapshot(ctx context.Context, id string) error {
+	return lab.Call(ctx, http.MethodDelete, "/snapshots/"+url.PathEscape(id), nil, nil)
+}
+
+// Reset brings the lab back to its start.
+func (lab *Lab) Reset(ctx context.Context) error {
+	return lab.Call(ctx, http.MethodPost, "/reset", nil, nil)
+}
+
 // Call calls the control API: GET /_lab lists what there is. A nil body or answer is none.
 func (lab *Lab) Call(ctx context.Context, method, path string, body, answer any) error {
 	var reader io.Reader

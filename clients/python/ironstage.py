@@ -253,6 +253,25 @@ class Lab:
             query['after'] = entries[-1]['id']
             left = None if left is None else left - len(entries)
 
+    def take_snapshot(self) -> dict[str, Any]:
+        """Takes a snapshot of the whole lab, which has to be at rest; its ``id`` restores it."""
+        return self.call('POST', '/snapshots')
+
+    def snapshots(self) -> list[dict[str, Any]]:
+        """All snapshots, the oldest first; the first is the start of the lab."""
+        return self.call('GET', '/snapshots')['snapshots']
+
+    def restore_snapshot(self, snapshot: str) -> None:
+        """Brings the lab back to a snapshot."""
+        self.call('POST', f'/snapshots/{_part(snapshot)}/restore')
+
+    def remove_snapshot(self, snapshot: str) -> None:
+        self.call('DELETE', f'/snapshots/{_part(snapshot)}')
+
+    def reset(self) -> None:
+        """Brings the lab back to its start."""
+        self.call('POST', '/reset')
+
     def call(self, method: str, path: str, body: Any = None, query: Optional[Mapping[str, Any]] = None) -> Any:
         """Calls the control API: ``lab.call('GET', '')`` lists what there is.
 

@@ -122,6 +122,37 @@ func TestDeploymentFailsWhereTheAgentIsSilent(t *testing.T) {
 	}
 }
 
+func TestSnapshots(t *testing.T) {
+	ctx := t.Context()
+	lab := ironstage.New(t, "--nodes", "1", "--clock", "manual")
+	client := connect(t, lab)
+	ask(ctx, t, client, "node-0", nodes.TargetManage)
+	_, err := lab.AdvanceUntil(ctx, "node-0", "manageable")
+	must(t, err)
+	taken, err := lab.TakeSnapshot(ctx)
+	must(t, err)
+	ask(ctx, t, client, "node-0", nodes.TargetProvide)
+	_, err = lab.AdvanceUntil(ctx, "node-0", "available")
+	must(t, err)
+	must(t, lab.RestoreSnapshot(ctx, taken.ID))
+	if state := stateOf(ctx, t, client, "node-0"); state != nodes.Manageable {
+		t.Errorf("node-0 is %s", state)
+	}
+	must(t, lab.Reset(ctx))
+	if state := stateOf(ctx, t, client, "node-0"); state != nodes.Enroll {
+		t.Errorf("node-0 is %s", state)
+	}
+	list, err := lab.Snapshots(ctx)
+	must(t, err)
+	if len(list) != 2 || list[0].ID != "start" || list[1].ID != taken.ID || list[1].LabTime.IsZero() {
+		t.Errorf("the snapshots are %+v", list)
+	}
+	must(t, lab.RemoveSnapshot(ctx, taken.ID))
+	if err := lab.RestoreSnapshot(ctx, taken.ID); err == nil || !strings.Contains(err.Error(), taken.ID) {
+		t.Errorf("what was removed is restored: %v", err)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	ctx := t.Context()
 	lab := ironstage.New(t)

@@ -58,6 +58,21 @@ def test_a_deployment_fails_where_the_agent_is_silent(lab):
     assert len(whole) > 100 and lab.journal(limit=7) == whole[:7]
 
 
+def test_snapshots(lab):
+    taken = lab.take_snapshot()
+    lab.enrol(1)
+    assert len(lab.nodes()) == 4
+    lab.restore_snapshot(taken['id'])
+    assert len(lab.nodes()) == 3
+    lab.call('DELETE', '/nodes/node-0')
+    lab.reset()
+    assert len(lab.nodes()) == 3
+    assert [snapshot['id'] for snapshot in lab.snapshots()] == ['start', taken['id']]
+    lab.remove_snapshot(taken['id'])
+    with pytest.raises(ironstage.Refused, match=taken['id']):
+        lab.restore_snapshot(taken['id'])
+
+
 def test_calls_and_their_refusals(lab):
     assert lab.enrol(1, prefix='spare-')[0]['name'] == 'spare-3'
     assert [node['name'] for node in lab.nodes()] == ['node-0', 'node-1', 'node-2', 'spare-3']
