@@ -28,6 +28,7 @@ const STORES: Record<string, string> = {
   'ironic-mock/auth/htpasswd.ts': 'passwords that were checked: the same ones are right',
   'agent/command-waiters.ts': 'requests under way: none at rest',
   'lab/bmcs/bmc-accounts.ts': 'registered: accounts',
+  'lab/chaos/invariants.ts': 'watches one run, which takes no snapshots',
   'lab/events.ts': 'listeners, which belong to callers',
   'lab/faults/faults.ts': 'registered: faults',
   'lab/journal/journal.ts': 'tells what happened, and so does not go back',

@@ -83,14 +83,17 @@ describe('a lab that runs', () => {
 
   test('ironstage clock moves time, and ironstage journal tells of it, now and as it comes', async () => {
     const before = JSON.parse((await ended(['clock', 'show', '--url', url, '--json'])).stdout) as { elapsed: number }
-    const follow = command(['journal', '--url', url, '--kind', 'lab', '--follow', '--last', '0'])
+    const follow = command(['journal', '--url', url, '--kind', 'lab', '--follow', '--last', '1'])
     const moved = await ended(['clock', 'advance', '31m', '--url', url, '--json'])
     expect(JSON.parse(moved.stdout)).toMatchObject({ mode: 'manual', elapsed: before.elapsed + 31 * 60_000 })
+    // Printed as the last entry, or as a new one: the second move is new to a journal that has printed the first.
     await follow.printed(/time was moved by 31m\n/)
+    await ended(['clock', 'advance', '7m', '--url', url])
+    await follow.printed(/time was moved by 7m\n/)
     follow.stop()
     await follow.ended
     const { stdout } = await ended(['journal', '--url', url, '--kind', 'lab', '--last', '1', '--json'])
-    expect(JSON.parse(stdout)).toMatchObject({ kind: 'lab', what: 'time was moved by 31m', node: null })
+    expect(JSON.parse(stdout)).toMatchObject({ kind: 'lab', what: 'time was moved by 7m', node: null })
     const har = join(folder, 'lab.har')
     expect(await ended(['journal', '--url', url, '--har', har])).toMatchObject({ code: 0 })
     const { log } = JSON.parse(await readFile(har, 'utf8')) as { log: { version: string; entries: unknown[] } }
