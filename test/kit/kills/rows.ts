@@ -189,6 +189,10 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
     '--base-url',
     'http://192.0.2.1/',
   ]),
+  'release write': ends(({ input: fileOf, out }) => [
+    ...['release', 'write', `oci:${out('layout')}`, '--version', '4.15.0', '--stream', fileOf('stream.json')],
+  ]),
+  'release info': lasts(({ silent }) => ['release', 'info', `${new URL(silent).host}/release:4.15.0`, '--insecure']),
   'step list': ends(() => ['step', 'list']),
   'step show': ends(() => ['step', 'show', 'install_coreos']),
   'step run': ends(() => ['step', 'run', 'erase_devices_metadata', '--target', 'sim']),
