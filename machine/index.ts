@@ -9,7 +9,22 @@ export { defaultMachineSpec } from './hardware/default-spec.js'
 export { type HardwareFleet, hardwareOf, identityIn } from './hardware/fleet.js'
 export { readFleet, unusableHardware } from './hardware/hardware-document.js'
 export { HARDWARE_SCHEMA } from './hardware/hardware-schema.js'
-export { factoryFirmware, MachineFirmware } from './hardware/machine-firmware.js'
+export { type LogEntry, type LogKind } from './hardware/bmc-log.js'
+export {
+  BOOT_OVERRIDES,
+  BOOT_TARGETS,
+  type BootOption,
+  type BootOverride,
+  type BootTarget,
+} from './hardware/boot-override.js'
+export { type BiosAttribute, type BiosValue, settingProblem } from './hardware/firmware-settings.js'
+export {
+  type EventSubscription,
+  factoryFirmware,
+  type FirmwareVersion,
+  MachineFirmware,
+  type MediaDevice,
+} from './hardware/machine-firmware.js'
 export { type MachineHardware, withHardware } from './hardware/machine-hardware.js'
 export { type HttpAnswer, NoAnswer } from './ignition/http-request.js'
 export type { IgnitionRequest } from './ignition/resources.js'
@@ -37,4 +52,5 @@ export { type ImageRegistry, type NodeImageManifest, PullFailure } from './os/re
 export type { RunningOs } from './os/running-os.js'
 export type { FileInstallation } from './programs/coreos-installer/standalone.js'
 export type { CommandEnd } from './ramdisk/ramdisk-session.js'
+export { systemUuid } from './ramdisk/ramdisk-tree.js'
 export { type RootNode, RootTree } from './root/root-tree.js'

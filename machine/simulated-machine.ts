@@ -3,6 +3,7 @@ import type { Executor, Target } from '../targets/index.js'
 import { MachineRecord, type StoredBoot, type MachineState } from './machine-record.js'
 import type { Boot, FirstBoot, Machine, MachinePower } from './machine.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
+import { sourceOf } from './boot/boot-source.js'
 import { MachineBoot } from './boot/machine-boot.js'
 import { MachineFirmware } from './hardware/machine-firmware.js'
 import type { BootingMachine, MachineParts } from './machine-parts.js'
@@ -42,12 +43,11 @@ export class SimulatedMachine implements Machine {
   ) {
     this.#parts = parts
     this.#record = new MachineRecord(spec, state, parts.store)
-    this.firmware = new MachineFirmware(
-      spec,
-      (state.firmware ??= {}),
-      () => this.#record.persist(),
-      (what, attributes) => this.#report(what, attributes),
-    )
+    this.firmware = new MachineFirmware(spec, (state.firmware ??= {}), {
+      keep: () => this.#record.persist(),
+      report: (what, attributes) => this.#report(what, attributes),
+      now: () => parts.clock.now(),
+    })
     this.executor = {
       start: (command) => this.#reach((session) => session.start(command)),
       attach: (id, offset) => this.#reach((session) => session.attach(id, offset)),
@@ -244,15 +244,16 @@ export class SimulatedMachine implements Machine {
     this.#console = []
     state.power = 'on'
     state.efi.current = null
-    this.firmware.booting()
+    const override = this.firmware.booting()
     const boot = {
       id: uuid(random),
-      source: state.source,
+      source: sourceOf(override, state.source),
       outcome: null,
       reported: false,
       firmware: this.firmware.bootMode,
     }
     state.boot = boot
+    this.firmware.note('power on')
     await this.#record.persist()
     this.#report('power', { power: 'on', at: clock.now() })
     this.#boot = new MachineBoot(this.#booting(), boot)
@@ -267,6 +268,7 @@ export class SimulatedMachine implements Machine {
     await this.#boot?.end(new MachineUnreachable(`${this.spec.id} lost power`))
     state.power = 'off'
     mounts.clear()
+    this.firmware.note('power off')
     await this.#record.persist()
     await this.#parts.disks.close()
     this.#report('power', { power: 'off' })

@@ -19,6 +19,14 @@ interface Work {
   done: Promise<unknown>
 }
 
+const FAILED: readonly Boot['outcome'][] = ['no bootable device', 'kernel panic', 'emergency shell']
+
+/** The reason of a failed boot, for the BMC's log: the last line of the console says more than the outcome. */
+function failureOf(outcome: Boot['outcome'], { source, live }: BootState): string {
+  const reason = live?.failure ?? live?.console.at(-1)
+  return reason ? `${source.kind}: ${outcome}: ${reason}` : `${source.kind}: ${outcome}`
+}
+
 /** One boot of a machine, from power-on to power-off: it starts from each kind of source and runs what the system starts. */
 export class MachineBoot {
   readonly #booting: BootingMachine
@@ -176,6 +184,8 @@ export class MachineBoot {
     const { machine, record, parts } = this.#booting
     signal.throwIfAborted()
     this.#state.outcome = outcome
+    if (FAILED.includes(outcome)) machine.firmware.note('boot failed', failureOf(outcome, this.#state))
+    else machine.firmware.note('boot', this.#state.source.kind)
     await record.persist()
     // The power button may have been pressed while the outcome was being stored.
     signal.throwIfAborted()

@@ -1,4 +1,7 @@
+import { maskedUrl } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
+import { BmcLog, type LogEntry, type LogKind, type LogState } from './bmc-log.js'
+import { BootSettings, type BootOverride, type BootSettingsState } from './boot-override.js'
 import { factorySettings, settingProblem, type BiosAttribute, type BiosValue } from './firmware-settings.js'
 import type { MachineSpec } from '../machine-spec.js'
 
@@ -52,6 +55,27 @@ export interface FirmwareState {
   subscriptions?: EventSubscription[]
   nextSubscription?: number
   volumes?: Record<string, unknown>[]
+  boot?: BootSettingsState
+  log?: LogState
+  /** Secure boot of the boot that began last. */
+  bootedSecurely?: boolean
+  mediaOptions?: Partial<Record<MediaDevice, MediaOptions>>
+}
+
+/** Details of an inserted medium. */
+export interface MediaOptions {
+  /** Account for the server of the image. */
+  username?: string
+  password?: string
+  writeProtected?: boolean
+}
+
+/** Parts of a machine that its firmware uses. */
+export interface FirmwareParts {
+  /** Stores the state. */
+  keep: () => Promise<void>
+  report: (what: string, attributes: Record<string, unknown>) => void
+  now: () => number
 }
 
 /** Slots for virtual media, by the names that Redfish gives their types. */
@@ -69,18 +93,36 @@ export class MachineFirmware {
   readonly #spec: MachineSpec
   readonly #state: FirmwareState
   readonly #keep: () => Promise<void>
-  readonly #report: (what: string, attributes: Record<string, unknown>) => void
+  readonly #report: FirmwareParts['report']
+  /** Boot override and boot order. */
+  readonly boot: BootSettings
+  readonly log: BmcLog
 
-  constructor(
-    spec: MachineSpec,
-    state: FirmwareState,
-    keep: () => Promise<void>,
-    report: (what: string, attributes: Record<string, unknown>) => void = () => {},
-  ) {
+  constructor(spec: MachineSpec, state: FirmwareState, { keep, report, now }: FirmwareParts) {
     this.#spec = spec
     this.#state = state
     this.#keep = keep
     this.#report = report
+    this.boot = new BootSettings(
+      spec,
+      () => state.boot ?? {},
+      (boot) => {
+        state.boot = boot
+        return keep()
+      },
+    )
+    this.log = new BmcLog(
+      () => state.log,
+      (log) => void (state.log = log),
+      now,
+    )
+  }
+
+  /** Adds an entry to the BMC's log, which is stored with the next change. */
+  note(kind: LogKind, detail?: string): LogEntry {
+    const entry = this.log.add(kind, detail)
+    this.#report('bmc log', { entry })
+    return entry
   }
 
   get bootMode(): 'uefi' | 'bios' {
@@ -155,12 +197,32 @@ export class MachineFirmware {
     await this.#keep()
   }
 
-  /** Applies the settings that wait for a boot. The caller stores the state. */
-  booting(): void {
-    const { pending } = this.#state
-    if (pending === undefined) return
-    this.#state.settings = pending === null ? {} : { ...this.#state.settings, ...pending }
-    delete this.#state.pending
+  /** Settings that wait for the next boot; null for a reset to the factory values. */
+  get pendingBios(): Readonly<Record<string, BiosValue>> | null | undefined {
+    return this.#state.pending
+  }
+
+  /** Secure boot of the present boot, or the latest. */
+  get bootedSecurely(): boolean {
+    return this.#state.bootedSecurely ?? false
+  }
+
+  /**
+   * Applies the settings that wait for a boot. The caller stores the state.
+   *
+   * @returns the override that this boot follows
+   */
+  booting(): BootOverride | undefined {
+    const { pending, secureBoot = false } = this.#state
+    if (secureBoot || this.#state.bootedSecurely) this.#state.bootedSecurely = secureBoot
+    if (pending !== undefined) {
+      this.#state.settings = pending === null ? {} : { ...this.#state.settings, ...pending }
+      delete this.#state.pending
+      this.note('bios applied', pending === null ? 'factory values' : Object.keys(pending).join(', '))
+    }
+    const { override, left } = this.boot.taken()
+    if (override) this.#state.boot = left
+    return override
   }
 
   /**
@@ -174,6 +236,7 @@ export class MachineFirmware {
     const named = /\d+(?:\.\d+)+/.exec(url.split(/[?#]/)[0]!.split('/').at(-1)!)?.[0]
     const version = named ?? current.version.replace(/\d+$/, (last) => String(Number(last) + 1))
     this.#state.versions = { ...this.#state.versions, [component]: version }
+    this.note('firmware updated', `${component} ${version}`)
     await this.#keep()
   }
 
@@ -189,8 +252,16 @@ export class MachineFirmware {
     return this.#state.media?.[device]
   }
 
-  async insert(device: MediaDevice, url: string): Promise<void> {
+  /** Details of the medium in a slot. */
+  mediaOptions(device: MediaDevice): MediaOptions {
+    return this.#state.mediaOptions?.[device] ?? {}
+  }
+
+  async insert(device: MediaDevice, url: string, options: MediaOptions = {}): Promise<void> {
     this.#state.media = { ...this.#state.media, [device]: url }
+    const { [device]: _, ...others } = this.#state.mediaOptions ?? {}
+    this.#state.mediaOptions = Object.keys(options).length === 0 ? others : { ...others, [device]: { ...options } }
+    this.note('media inserted', `${device} ${maskedUrl(url)}`)
     await this.#keep()
   }
 
@@ -218,7 +289,11 @@ export class MachineFirmware {
       ([device]) =>
         (devices !== null && !devices.includes(device as MediaDevice)) || (device === 'cdrom' && this.#state.held),
     )
+    for (const [device] of Object.entries(this.#state.media ?? {}))
+      if (!left.some(([other]) => other === device)) this.note('media ejected', device)
     this.#state.media = Object.fromEntries(left)
+    const options = Object.entries(this.#state.mediaOptions ?? {})
+    this.#state.mediaOptions = Object.fromEntries(options.filter(([device]) => device in this.#state.media!))
     await this.#keep()
   }
 
@@ -273,10 +348,11 @@ export class MachineFirmware {
 
   /** Reports an event that changes no state: a non-maskable interrupt, a reset of the BMC, raw bytes sent to it. */
   signal(what: 'nmi' | 'bmc reset' | 'raw', attributes: Record<string, unknown> = {}): void {
+    if (what !== 'raw') this.note(what)
     this.#report(what, attributes)
   }
 }
 
 /** Firmware in its factory state, for a machine that does not exist yet. */
 export const factoryFirmware = (spec: MachineSpec): MachineFirmware =>
-  new MachineFirmware(spec, {}, () => Promise.resolve())
+  new MachineFirmware(spec, {}, { keep: () => Promise.resolve(), report: () => {}, now: () => 0 })

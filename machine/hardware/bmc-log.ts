@@ -1,0 +1,58 @@
+/** Kinds of entries of a BMC's log. */
+export const LOG_KINDS = [
+  ...(['power on', 'power off', 'reset', 'boot', 'boot failed', 'media inserted', 'media ejected'] as const),
+  ...(['firmware updated', 'bios applied', 'bmc reset', 'nmi', 'cleared'] as const),
+] as const
+
+export type LogKind = (typeof LOG_KINDS)[number]
+
+/** Something that happened to a machine, as its BMC has logged it. */
+export interface LogEntry {
+  /** Counts up from 1; never used twice, also after the log was cleared. */
+  readonly id: number
+  /** Milliseconds since the Unix epoch, in lab time. */
+  readonly at: number
+  readonly kind: LogKind
+  /** The URL, source, version or reason; without secrets. */
+  readonly detail: string
+}
+
+export interface LogState {
+  readonly last: number
+  readonly entries: readonly LogEntry[]
+}
+
+/** Entries that a BMC stores; the oldest makes room for the newest. */
+const MOST_ENTRIES = 100
+
+/** The log of a BMC. */
+export class BmcLog {
+  readonly #state: () => LogState | undefined
+  readonly #keep: (state: LogState) => void
+  readonly #now: () => number
+
+  constructor(state: () => LogState | undefined, keep: (state: LogState) => void, now: () => number) {
+    this.#state = state
+    this.#keep = keep
+    this.#now = now
+  }
+
+  /** The oldest first. */
+  get entries(): readonly LogEntry[] {
+    return this.#state()?.entries ?? []
+  }
+
+  /** Adds an entry, which is stored with the next change of the machine. */
+  add(kind: LogKind, detail = ''): LogEntry {
+    const { last = 0, entries = [] } = this.#state() ?? {}
+    const entry = { id: last + 1, at: this.#now(), kind, detail }
+    this.#keep({ last: entry.id, entries: [...entries.slice(1 - MOST_ENTRIES), entry] })
+    return entry
+  }
+
+  /** Empties the log but for the entry that says so. */
+  clear(): void {
+    this.#keep({ last: this.#state()?.last ?? 0, entries: [] })
+    this.add('cleared')
+  }
+}

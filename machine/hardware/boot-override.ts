@@ -1,0 +1,120 @@
+import type { MachineSpec } from '../machine-spec.js'
+
+/** Devices that a BMC can be asked to boot, by the names of Redfish's `ComputerSystem.BootSource`. */
+export const BOOT_TARGETS = [
+  ...(['None', 'Pxe', 'Floppy', 'Cd', 'Usb', 'Hdd', 'BiosSetup', 'Diags', 'UefiTarget', 'UefiHttp'] as const),
+] as const
+
+export type BootTarget = (typeof BOOT_TARGETS)[number]
+
+export const BOOT_OVERRIDES = ['Disabled', 'Once', 'Continuous'] as const
+
+/** A BMC's order to boot a device before what the boot order names. */
+export interface BootOverride {
+  target: BootTarget
+  /** `Once` ends with the next boot, as it begins. */
+  enabled: (typeof BOOT_OVERRIDES)[number]
+  /** Device of {@link target} `UefiTarget`: a UEFI device path, or the reference of a {@link BootOption}. */
+  uefiTarget: string | null
+  /** URL of {@link target} `UefiHttp`; null to ask DHCP for it. */
+  httpBootUri: string | null
+}
+
+/** A device that the firmware can boot. */
+export interface BootOption {
+  /** `NIC.1`: name in the boot order. */
+  reference: string
+  /** Kind of the device. */
+  target: 'Pxe' | 'UefiHttp' | 'Cd' | 'Floppy' | 'Usb' | 'Hdd'
+  name: string
+  /** Kernel name of the disk or NIC; null for virtual media. */
+  device: string | null
+  path: string
+}
+
+/** Stored boot settings; what is missing has its factory value. */
+export interface BootSettingsState {
+  override?: Partial<BootOverride>
+  /** References of the boot options, in the order in which they are tried. */
+  order?: readonly string[]
+}
+
+const NO_OVERRIDE: BootOverride = { target: 'None', enabled: 'Disabled', uefiTarget: null, httpBootUri: null }
+
+/** A machine's boot options, in the factory's boot order: disks, virtual media, NICs. */
+export function bootOptions({ disks, nics }: Pick<MachineSpec, 'disks' | 'nics'>): BootOption[] {
+  const ofDisks = disks.map(({ name, model }, index): BootOption => {
+    const path = `PciRoot(0x0)/Pci(0x17,0x0)/Sata(0x${index},0xFFFF,0x0)`
+    return { reference: `Disk.${index + 1}`, target: 'Hdd', name: model, device: name, path }
+  })
+  const ofNics = nics.flatMap(({ name, mac }, index): BootOption[] => {
+    const path = `PciRoot(0x0)/Pci(0x1,0x${index})/MAC(${mac.replaceAll(':', '').toUpperCase()},0x1)/IPv4(0.0.0.0)`
+    return [
+      { reference: `NIC.${index + 1}`, target: 'Pxe', name: `${name} PXE`, device: name, path },
+      { reference: `HTTP.${index + 1}`, target: 'UefiHttp', name: `${name} HTTP`, device: name, path: `${path}/Uri()` },
+    ]
+  })
+  const medium = (reference: string, target: BootOption['target'], name: string, port: number): BootOption => {
+    return { reference, target, name, device: null, path: `PciRoot(0x0)/Pci(0x14,0x0)/USB(0x${port},0x0)` }
+  }
+  return [
+    ...ofDisks,
+    medium('CD.1', 'Cd', 'Virtual CD', 1),
+    medium('Floppy.1', 'Floppy', 'Virtual floppy', 2),
+    medium('USB.1', 'Usb', 'Virtual USB stick', 3),
+    ...ofNics,
+  ]
+}
+
+/** The boot override and the boot order of a machine. A change is stored when its promise resolves. */
+export class BootSettings {
+  readonly #spec: MachineSpec
+  readonly #state: () => BootSettingsState
+  readonly #keep: (state: BootSettingsState) => Promise<void>
+
+  constructor(spec: MachineSpec, state: () => BootSettingsState, keep: (state: BootSettingsState) => Promise<void>) {
+    this.#spec = spec
+    this.#state = state
+    this.#keep = keep
+  }
+
+  get override(): BootOverride {
+    return { ...NO_OVERRIDE, ...this.#state().override }
+  }
+
+  async setOverride(change: Partial<BootOverride>): Promise<void> {
+    const override = { ...this.override, ...change }
+    const isFactory = Object.entries(NO_OVERRIDE).every(([key, value]) => override[key as keyof BootOverride] === value)
+    const { override: _, ...rest } = this.#state()
+    await this.#keep(isFactory ? rest : { ...rest, override })
+  }
+
+  options(): BootOption[] {
+    return bootOptions(this.#spec)
+  }
+
+  /** References of all boot options: the set order, then those that it lacks. */
+  get order(): readonly string[] {
+    const all = this.options().map(({ reference }) => reference)
+    const { order = [] } = this.#state()
+    return [...order, ...all.filter((reference) => !order.includes(reference))]
+  }
+
+  /** Whether the boot order was ever set. */
+  get isOrdered(): boolean {
+    return this.#state().order !== undefined
+  }
+
+  async setOrder(order: readonly string[]): Promise<void> {
+    await this.#keep({ ...this.#state(), order: [...order] })
+  }
+
+  /** The override for the boot that begins, which ends one for a single boot. The caller stores the state. */
+  taken(): { override: BootOverride | undefined; left: BootSettingsState } {
+    const { override } = this
+    const { override: _, ...rest } = this.#state()
+    if (override.enabled === 'Disabled' || override.target === 'None')
+      return { override: undefined, left: this.#state() }
+    return { override, left: override.enabled === 'Once' ? rest : this.#state() }
+  }
+}

@@ -1,0 +1,4 @@
+/** Redfish services in front of simulated machines. */
+export type { Credentials, RedfishAccounts } from './access/credentials.js'
+export { createRedfishService, type RedfishOptions, type RedfishService } from './service.js'
+export type { ServedMachines } from './service-parts.js'

@@ -1,0 +1,30 @@
+import type { WireRequest } from '../../wire/index.js'
+import { isObject, type Document } from './document.js'
+import { refused } from './refusal.js'
+
+/**
+ * The JSON object of a request.
+ *
+ * @param mayBeEmpty an action without parameters needs no body
+ * @throws Refusal 400 or 415
+ */
+export function bodyOf({ body, headers }: WireRequest, mayBeEmpty: boolean): Document {
+  if (body === undefined || body.trim() === '') {
+    if (mayBeEmpty) return {}
+    throw refused(400, 'UnrecognizedRequestBody', [], { resolution: 'Send a JSON object.' })
+  }
+  const type = headers['content-type']?.split(';')[0]!.trim().toLowerCase()
+  if (type !== undefined && type !== 'application/json' && !type.endsWith('+json'))
+    throw refused(415, 'HeaderInvalid', ['Content-Type'], { resolution: 'Send application/json.' })
+  const document = parsed(body)
+  if (!isObject(document)) throw refused(400, 'UnrecognizedRequestBody', [], { resolution: 'Send a JSON object.' })
+  return document
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw refused(400, 'MalformedJSON', [], { resolution: 'Send a JSON object.' })
+  }
+}

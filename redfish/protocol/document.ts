@@ -1,0 +1,50 @@
+import { SCHEMAS, type SchemaName } from './schemas.js'
+
+/** A resource or another JSON object. */
+export type Document = Record<string, unknown>
+
+/** A reference to a resource. */
+export interface Reference {
+  '@odata.id': string
+}
+
+export const link = (...path: readonly string[]): Reference => ({ '@odata.id': pathOf(...path) })
+
+/** `/redfish/v1/Systems/machine-1`, of its parts below the root. */
+export const pathOf = (...path: readonly string[]): string =>
+  ['/redfish/v1', ...path.map((part) => encodeURIComponent(part).replaceAll('%3A', ':'))].join('/')
+
+/** `#ComputerSystem.v1_20_0.ComputerSystem`; without a version for a collection. */
+export function typeOf(name: string): string {
+  const version = (SCHEMAS as Readonly<Record<string, string>>)[name]
+  return version === undefined ? `#${name}.${name}` : `#${name}.v${version.replaceAll('.', '_')}.${name}`
+}
+
+/** The members that every resource begins with. The id is the last part of the path. */
+export const head = (type: SchemaName, path: readonly string[], name: string): Document => ({
+  '@odata.id': pathOf(...path),
+  '@odata.type': typeOf(type),
+  Id: path.at(-1) ?? '',
+  Name: name,
+})
+
+/** A collection of references. */
+export const collection = (
+  type: string,
+  path: readonly string[],
+  name: string,
+  members: readonly Reference[],
+): Document => ({
+  '@odata.id': pathOf(...path),
+  '@odata.type': typeOf(type),
+  Name: name,
+  'Members@odata.count': members.length,
+  Members: members,
+})
+
+export type Health = 'OK' | 'Warning' | 'Critical'
+
+export const status = (health: Health = 'OK', state = 'Enabled'): Document => ({ State: state, Health: health })
+
+export const isObject = (value: unknown): value is Document =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

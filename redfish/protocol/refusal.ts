@@ -1,0 +1,30 @@
+import { message, type BaseMessage, type Message } from './messages.js'
+
+/** A request that is refused: status, headers and the messages of its body. */
+export class Refusal extends Error {
+  override name = 'Refusal'
+
+  constructor(
+    readonly status: number,
+    readonly messages: readonly Message[],
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(messages.map(({ Message: sentence }) => sentence).join(' '))
+  }
+}
+
+/** A refusal with one message. */
+export const refused = (
+  status: number,
+  key: BaseMessage,
+  args: readonly string[] = [],
+  about: { property?: string; resolution?: string; headers?: Readonly<Record<string, string>> } = {},
+): Refusal => new Refusal(status, [message(key, args, about)], about.headers)
+
+/** The error body of messages: the first one's, or a general error with all of them. */
+export function errorBody(messages: readonly Message[]): Record<string, unknown> {
+  const [first] = messages
+  const general = message('GeneralError')
+  const { MessageId: code, Message: sentence } = messages.length === 1 ? first! : general
+  return { error: { code, message: sentence, '@Message.ExtendedInfo': messages } }
+}

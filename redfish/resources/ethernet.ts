@@ -1,0 +1,37 @@
+import { collection, head, link, type Document } from '../protocol/document.js'
+import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
+
+function interfaceOf({ machine: { spec }, params }: MachineCall): Document | undefined {
+  const nic = spec.nics.find(({ name }) => name === params['nic'])
+  return (
+    nic && {
+      ...head('EthernetInterface', ['Systems', spec.id, 'EthernetInterfaces', nic.name], nic.name),
+      MACAddress: nic.mac,
+      PermanentMACAddress: nic.mac,
+      LinkStatus: nic.carrier ? 'LinkUp' : 'LinkDown',
+      SpeedMbps: nic.carrier ? 10_000 : null,
+      FullDuplex: true,
+      InterfaceEnabled: true,
+      IPv4Addresses:
+        nic.ipv4 === null
+          ? []
+          : [{ Address: nic.ipv4, SubnetMask: '255.255.0.0', AddressOrigin: 'Static', Gateway: null }],
+      Status: { State: 'Enabled', Health: 'OK' },
+    }
+  )
+}
+
+/** The NICs of a system. */
+export const ETHERNET_RESOURCES: readonly Resource[] = [
+  ofMachine('/Systems/{machine}/EthernetInterfaces', {
+    reads: 'read hardware',
+    get: ({ machine: { spec } }) =>
+      collection(
+        'EthernetInterfaceCollection',
+        ['Systems', spec.id, 'EthernetInterfaces'],
+        'Ethernet Interfaces',
+        spec.nics.map(({ name }) => link('Systems', spec.id, 'EthernetInterfaces', name)),
+      ),
+  }),
+  ofMachine('/Systems/{machine}/EthernetInterfaces/{nic}', { reads: 'read hardware', get: interfaceOf }),
+]

@@ -1,0 +1,45 @@
+import { head, link } from '../protocol/document.js'
+import { MOST_LEVELS } from '../protocol/query.js'
+import { ofService, type Resource } from '../protocol/resource.js'
+
+/** The root, which needs no credentials, and the OData documents beside it. */
+export const SERVICE_ROOT: readonly Resource[] = [
+  ofService('/', {
+    open: true,
+    reads: 'read service',
+    get: ({ service }) => ({
+      ...head('ServiceRoot', [], 'Root Service'),
+      '@odata.id': '/redfish/v1/',
+      Id: 'RootService',
+      RedfishVersion: '1.20.0',
+      UUID: service.uuid,
+      Product: 'ironstage',
+      Vendor: 'ironstage',
+      ProtocolFeaturesSupported: {
+        ExcerptQuery: false,
+        ExpandQuery: { ExpandAll: true, Levels: true, Links: true, MaxLevels: MOST_LEVELS, NoLinks: true },
+        FilterQuery: false,
+        OnlyMemberQuery: true,
+        SelectQuery: true,
+        TopSkipQuery: true,
+        DeepOperations: { DeepPATCH: false, DeepPOST: false },
+        MultipleHTTPRequests: true,
+      },
+      Systems: link('Systems'),
+      Managers: link('Managers'),
+      Chassis: link('Chassis'),
+      SessionService: link('SessionService'),
+      Links: { Sessions: link('SessionService', 'Sessions') },
+    }),
+  }),
+  ofService('/odata', {
+    open: true,
+    reads: 'read service',
+    get: () => ({
+      '@odata.context': '/redfish/v1/$metadata',
+      value: ['Systems', 'Managers', 'Chassis', 'SessionService'].map((name) => ({
+        ...{ name, kind: 'Singleton', url: `/redfish/v1/${name}` },
+      })),
+    }),
+  }),
+]

@@ -1,0 +1,151 @@
+import { errorChain, systemClock } from '../../runtime/index.js'
+import { systemUuid, type Machine } from '../../machine/index.js'
+import { checkAction, checkPatch, oneOf } from '../protocol/checks.js'
+import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
+import { refused } from '../protocol/refusal.js'
+import { ofMachine, ofService, type MachineCall, type Outcome, type Resource } from '../protocol/resource.js'
+import { boot, bootOf, changeBoot } from './boot.js'
+
+const INDICATOR = { on: 'Lit', off: 'Off', blinking: 'Blinking' } as const
+
+export const indicatorOf = ({ firmware }: Machine, component: 'system' | 'chassis'): string =>
+  INDICATOR[firmware.indicator(component, 'LED') as keyof typeof INDICATOR]
+
+export const indicator = oneOf(Object.values(INDICATOR))
+
+export async function setIndicator(machine: Machine, component: 'system' | 'chassis', wanted: unknown): Promise<void> {
+  const [state] = Object.entries(INDICATOR).find(([, value]) => value === wanted)!
+  await machine.firmware.setIndicator(component, 'LED', state)
+}
+
+function systemOf({ machine }: Pick<MachineCall, 'machine'>): Document {
+  const { spec, firmware } = machine
+  const report = firmware.report()
+  const own = (...more: string[]) => link('Systems', spec.id, ...more)
+  return {
+    ...head('ComputerSystem', ['Systems', spec.id], spec.id),
+    SystemType: 'Physical',
+    Manufacturer: spec.manufacturer,
+    Model: spec.product,
+    SerialNumber: spec.serial,
+    UUID: systemUuid(spec),
+    AssetTag: String(report.bios.find(({ name }) => name === 'AssetTag')?.value ?? ''),
+    BiosVersion: report.firmware.find(({ component }) => component === 'bios')?.version ?? '',
+    PowerState: machine.power() === 'on' ? 'On' : 'Off',
+    IndicatorLED: indicatorOf(machine, 'system'),
+    Status: { ...status(report.health), HealthRollup: report.health },
+    Boot: bootOf(machine),
+    BootProgress: { LastState: progressOf(machine) },
+    ProcessorSummary: {
+      Count: 1,
+      CoreCount: spec.cpus,
+      LogicalProcessorCount: spec.cpus,
+      Model: spec.architecture === 'x86_64' ? 'Simulated x86-64 CPU' : 'Simulated ARM CPU',
+      Status: { ...status(), HealthRollup: 'OK' },
+    },
+    MemorySummary: { TotalSystemMemoryGiB: spec.memoryMib / 1024, Status: { ...status(), HealthRollup: 'OK' } },
+    Bios: own('Bios'),
+    SecureBoot: own('SecureBoot'),
+    EthernetInterfaces: own('EthernetInterfaces'),
+    VirtualMedia: own('VirtualMedia'),
+    Links: { Chassis: [link('Chassis', spec.id)], ManagedBy: [link('Managers', spec.id)] },
+    Actions: {
+      '#ComputerSystem.Reset': {
+        target: pathOf('Systems', spec.id, 'Actions', 'ComputerSystem.Reset'),
+        'ResetType@Redfish.AllowableValues': RESETS,
+      },
+    },
+  }
+}
+
+function progressOf(machine: Machine): string {
+  if (machine.power() === 'off') return 'None'
+  switch (machine.boot()?.outcome) {
+    case undefined:
+    case 'no bootable device':
+      return 'SystemHardwareInitializationComplete'
+    case 'kernel panic':
+    case 'emergency shell':
+      return 'OSBootStarted'
+    default:
+      return 'OSRunning'
+  }
+}
+
+const RESETS = [
+  ...(['On', 'ForceOn', 'ForceOff', 'GracefulShutdown', 'GracefulRestart', 'ForceRestart'] as const),
+  ...(['PushPowerButton', 'PowerCycle', 'Nmi'] as const),
+] as const
+
+/** Milliseconds of wall time after which a reset is answered, though the machine is not there: as by a BMC. */
+const RESET_PATIENCE = 100
+
+/** Carries out a reset of a system or a chassis, whose actions have the same values. */
+export const reset =
+  (action: 'ComputerSystem.Reset' | 'Chassis.Reset') =>
+  async ({ machine, body, service }: MachineCall): Promise<Outcome | void> => {
+    checkAction(action, body, { ResetType: oneOf(RESETS) })
+    const type = (body['ResetType'] ?? 'On') as (typeof RESETS)[number]
+    const isOn = machine.power() === 'on'
+    if (!isOn && ['GracefulShutdown', 'GracefulRestart', 'ForceRestart', 'PowerCycle', 'Nmi'].includes(type))
+      throw refused(409, 'ChassisPowerStateOnRequired', [machine.spec.id], { resolution: 'Switch it on first.' })
+    if (type === 'Nmi') return machine.firmware.signal('nmi')
+    const done = powerOf(machine, type, isOn).catch((error: unknown) =>
+      service.logger('warn', `${machine.spec.id} did not follow ${type}: ${errorChain(error).join(': ')}`),
+    )
+    const over = new AbortController()
+    const patience = systemClock()
+      .sleep(RESET_PATIENCE, { signal: over.signal, weak: true })
+      .catch(() => {})
+    await Promise.race([done, patience])
+    over.abort()
+  }
+
+function powerOf(machine: Machine, type: Exclude<(typeof RESETS)[number], 'Nmi'>, isOn: boolean): Promise<void> {
+  switch (type) {
+    case 'On':
+    case 'ForceOn':
+      return machine.setPower('on')
+    case 'ForceOff':
+      return machine.setPower('off')
+    case 'GracefulShutdown':
+      return machine.setPower('off', { soft: true })
+    case 'GracefulRestart':
+      return machine.setPower('reboot', { soft: true })
+    case 'ForceRestart':
+    case 'PowerCycle':
+      return machine.setPower('reboot')
+    case 'PushPowerButton':
+      return isOn ? machine.setPower('off', { soft: true }) : machine.setPower('on')
+  }
+}
+
+export const RESET_TYPES: readonly string[] = RESETS
+
+/** Systems: one a machine. */
+export const SYSTEM_RESOURCES: readonly Resource[] = [
+  ofService('/Systems', {
+    reads: 'read systems',
+    get: ({ service, caller }) =>
+      collection(
+        'ComputerSystemCollection',
+        ['Systems'],
+        'Systems',
+        (caller ? service.visible(caller) : []).map(({ spec }) => link('Systems', spec.id)),
+      ),
+  }),
+  ofMachine('/Systems/{machine}', {
+    reads: 'read power',
+    changes: 'set boot',
+    get: systemOf,
+    patch: async ({ machine, body }) => {
+      checkPatch(body, { Boot: boot(machine), IndicatorLED: indicator }, systemOf({ machine }))
+      if (body['Boot'] !== undefined) await changeBoot(machine, body['Boot'] as Document)
+      if (body['IndicatorLED'] !== undefined) await setIndicator(machine, 'system', body['IndicatorLED'])
+    },
+  }),
+  ofMachine('/Systems/{machine}/Actions/ComputerSystem.Reset', {
+    reads: 'set power',
+    post: reset('ComputerSystem.Reset'),
+  }),
+]

@@ -1,0 +1,139 @@
+import type { Machine, MediaDevice } from '../../machine/index.js'
+import { bool, checkAction, checkPatch, nullable, oneOf, text, url, type Check } from '../protocol/checks.js'
+import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
+import { refused } from '../protocol/refusal.js'
+import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
+
+/** The slots, by their ids. */
+const SLOTS: Readonly<Record<string, { device: MediaDevice; name: string; types: readonly string[] }>> = {
+  Cd: { device: 'cdrom', name: 'Virtual CD', types: ['CD', 'DVD'] },
+  Floppy: { device: 'floppy', name: 'Virtual floppy', types: ['Floppy'] },
+  UsbStick: { device: 'disk', name: 'Virtual USB stick', types: ['USBStick'] },
+}
+
+/** Virtual media belong to the manager; newer services show them with the system, too. */
+type Parent = 'Managers' | 'Systems'
+
+const PROTOCOLS = ['HTTP', 'HTTPS', 'NFS', 'CIFS', 'FTP', 'SFTP', 'SCP', 'TFTP', 'OEM']
+
+const MEDIUM: Readonly<Record<string, Check>> = {
+  Image: url,
+  Inserted: bool,
+  WriteProtected: bool,
+  TransferMethod: oneOf(['Stream', 'Upload']),
+  TransferProtocolType: oneOf(PROTOCOLS),
+  UserName: nullable(text({ most: 256 })),
+  Password: nullable(text({ most: 1024 })),
+}
+
+const slotOf = ({ params }: MachineCall) => SLOTS[params['slot']!]
+
+function present(call: MachineCall): (typeof SLOTS)[string] {
+  const slot = slotOf(call)
+  if (!slot) throw refused(404, 'ResourceNotFound', ['VirtualMedia', call.params['slot']!])
+  return slot
+}
+
+function mediumOf(parent: Parent, machine: Machine, id: string): Document | undefined {
+  const slot = SLOTS[id]
+  if (!slot) return undefined
+  const path = [parent, machine.spec.id, 'VirtualMedia', id]
+  const image = machine.firmware.inserted(slot.device)
+  const { username, writeProtected = true } = machine.firmware.mediaOptions(slot.device)
+  const action = (name: string) => ({ target: pathOf(...path, 'Actions', `VirtualMedia.${name}`) })
+  return {
+    ...head('VirtualMedia', path, slot.name),
+    MediaTypes: slot.types,
+    Image: image ?? null,
+    ImageName: image === undefined ? null : nameIn(image),
+    Inserted: image !== undefined,
+    ConnectedVia: image === undefined ? 'NotConnected' : 'URI',
+    WriteProtected: image === undefined ? null : writeProtected,
+    TransferMethod: image === undefined ? null : 'Stream',
+    TransferProtocolType: image === undefined ? null : protocolOf(image),
+    UserName: username ?? null,
+    Password: null,
+    Status: status(),
+    Actions: {
+      '#VirtualMedia.InsertMedia': {
+        ...action('InsertMedia'),
+        'TransferMethod@Redfish.AllowableValues': ['Stream', 'Upload'],
+        'TransferProtocolType@Redfish.AllowableValues': PROTOCOLS,
+      },
+      '#VirtualMedia.EjectMedia': action('EjectMedia'),
+    },
+  }
+}
+
+const nameIn = (image: string): string =>
+  image
+    .replace(/[?#].*$/s, '')
+    .split('/')
+    .at(-1)!
+
+function protocolOf(image: string): string {
+  const scheme = /^([a-z\d]+)/i.exec(image)![1]!.toUpperCase()
+  return PROTOCOLS.includes(scheme) ? scheme : 'OEM'
+}
+
+function insert(call: MachineCall, wanted: Document): Promise<void> {
+  const { UserName, Password, WriteProtected } = wanted
+  const username = UserName as string | null | undefined
+  const password = Password as string | null | undefined
+  return call.machine.firmware.insert(present(call).device, String(wanted['Image']), {
+    ...(username == null ? {} : { username }),
+    ...(password == null ? {} : { password }),
+    ...(WriteProtected === false ? { writeProtected: false } : {}),
+  })
+}
+
+const eject = (call: MachineCall): Promise<void> => call.machine.firmware.eject([present(call).device])
+
+/** A PATCH does what the actions do, for clients of services without them. */
+async function patch(call: MachineCall, parent: Parent): Promise<void> {
+  const { body, machine, params } = call
+  const current = mediumOf(parent, machine, params['slot']!)
+  checkPatch(body, { ...MEDIUM, Image: nullable(url) }, current)
+  if (body['Image'] === null || body['Inserted'] === false) return eject(call)
+  if (body['Image'] !== undefined) return insert(call, body)
+  throw refused(400, 'PropertyMissing', ['Image'], { property: 'Image', resolution: 'Name the image to insert.' })
+}
+
+const below = (parent: Parent): Resource[] => {
+  const root = `/${parent}/{machine}/VirtualMedia`
+  return [
+    ofMachine(root, {
+      reads: 'read media',
+      get: ({ machine: { spec } }) =>
+        collection(
+          'VirtualMediaCollection',
+          [parent, spec.id, 'VirtualMedia'],
+          'Virtual Media',
+          Object.keys(SLOTS).map((id) => link(parent, spec.id, 'VirtualMedia', id)),
+        ),
+    }),
+    ofMachine(`${root}/{slot}`, {
+      reads: 'read media',
+      changes: 'change media',
+      get: ({ machine, params }) => mediumOf(parent, machine, params['slot']!),
+      patch: (call) => patch(call, parent),
+    }),
+    ofMachine(`${root}/{slot}/Actions/VirtualMedia.InsertMedia`, {
+      reads: 'change media',
+      post: async (call) => {
+        present(call)
+        checkAction('VirtualMedia.InsertMedia', call.body, MEDIUM, ['Image'])
+        await insert(call, call.body)
+      },
+    }),
+    ofMachine(`${root}/{slot}/Actions/VirtualMedia.EjectMedia`, {
+      reads: 'change media',
+      post: async (call) => {
+        checkAction('VirtualMedia.EjectMedia', call.body, {})
+        await eject(call)
+      },
+    }),
+  ]
+}
+
+export const VIRTUAL_MEDIA_RESOURCES: readonly Resource[] = [...below('Managers'), ...below('Systems')]

@@ -1,0 +1,77 @@
+import { defaultMachineSpec, NO_PACE, openMachines, type Machine, type Machines } from '../../../machine/index.js'
+import {
+  createRedfishService,
+  type Credentials,
+  type RedfishOptions,
+  type RedfishService,
+} from '../../../redfish/index.js'
+import { Probe, seededRandom, silent, VirtualClock } from '../../../runtime/index.js'
+import type { WireResponse } from '../../../wire/index.js'
+
+/** An answer with its document. */
+export interface Answer extends WireResponse {
+  /** The JSON of the body; an empty object without one. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into any document
+  document: any
+}
+
+export interface Served extends AsyncDisposable {
+  readonly service: RedfishService
+  readonly machines: Machines
+  readonly clock: VirtualClock
+  readonly probe: Probe
+  readonly accounts: Map<string, Credentials>
+  machine(n?: number): Machine
+  /** A call with Basic credentials of admin, or other headers. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+}
+
+export const ADMIN: Credentials = { username: 'admin', password: 'secret-1' }
+
+export const basic = ({ username, password }: Credentials): { authorization: string } => ({
+  authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+})
+
+/** Machines behind a Redfish service, all with the account {@link ADMIN}. */
+export async function served(count = 1, options: Partial<RedfishOptions> = {}): Promise<Served> {
+  const clock = new VirtualClock()
+  const probe = new Probe()
+  const random = seededRandom(1)
+  const machines = await openMachines({
+    ...{ stateDir: null, clock, random, probe, logger: silent, pace: NO_PACE },
+    events: { ramdiskUp: () => {}, down: () => {} },
+  })
+  const accounts = new Map<string, Credentials>()
+  for (let n = 1; n <= count; n++) {
+    await machines.create({
+      ...defaultMachineSpec(n),
+      disks: defaultMachineSpec(n).disks.map((disk) => ({ ...disk, backing: { kind: 'described' as const } })),
+    })
+    accounts.set(`machine-${n}`, ADMIN)
+  }
+  const service = createRedfishService({
+    ...{ machines, clock, random, probe },
+    accounts: {
+      of: ({ spec }) => accounts.get(spec.id),
+      admits: ({ spec }, { username, password }) => {
+        const own = accounts.get(spec.id)
+        return own !== undefined && own.username === username && own.password === password
+      },
+      set: ({ spec }, account) => void accounts.set(spec.id, account),
+    },
+    ...options,
+  })
+  return {
+    ...{ service, machines, clock, probe, accounts },
+    machine: (n = 1) => machines.get(`machine-${n}`)!,
+    call: async (method, path, body, headers = basic(ADMIN)) => {
+      const answer = await service.dispatch({
+        ...{ method, target: path, base: 'http://bmc.test' },
+        headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      return { ...answer, document: answer.body === undefined ? {} : (JSON.parse(answer.body) as unknown) }
+    },
+    [Symbol.asyncDispose]: () => machines[Symbol.asyncDispose](),
+  }
+}
