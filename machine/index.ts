@@ -18,13 +18,8 @@ export {
   type BootTarget,
 } from './hardware/boot-override.js'
 export { type BiosAttribute, type BiosValue, settingProblem } from './hardware/firmware-settings.js'
-export {
-  type EventSubscription,
-  factoryFirmware,
-  type FirmwareVersion,
-  MachineFirmware,
-  type MediaDevice,
-} from './hardware/machine-firmware.js'
+export type { EventSubscription, FirmwareVersion, MediaDevice } from './hardware/firmware-state.js'
+export { factoryFirmware, MachineFirmware } from './hardware/machine-firmware.js'
 export { type MachineHardware, withHardware } from './hardware/machine-hardware.js'
 export { type HttpAnswer, NoAnswer } from './ignition/http-request.js'
 export type { IgnitionRequest } from './ignition/resources.js'

@@ -1,6 +1,6 @@
 import type { Boot, FirstBoot, MachinePower } from './machine.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
-import type { FirmwareState } from './hardware/machine-firmware.js'
+import type { FirmwareState } from './hardware/firmware-state.js'
 import { copyOfState, type MachineContents } from './machine-snapshot.js'
 import type { MachineStore, RecordKind } from './machine-store.js'
 import { InstalledSystem } from './os/installed-system.js'

@@ -1,74 +1,18 @@
 import { maskedUrl } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
-import { BmcLog, type LogEntry, type LogKind, type LogState } from './bmc-log.js'
-import { BootSettings, type BootOverride, type BootSettingsState } from './boot-override.js'
-import { factorySettings, settingProblem, type BiosAttribute, type BiosValue } from './firmware-settings.js'
+import { BmcLog, type LogEntry, type LogKind } from './bmc-log.js'
+import { BootSettings, type BootOverride } from './boot-override.js'
+import { factorySettings, settingProblem, type BiosValue } from './firmware-settings.js'
+import type {
+  EventSubscription,
+  FirmwareReport,
+  FirmwareState,
+  FirmwareVersion,
+  MediaDevice,
+  MediaOptions,
+  VirtualMedium,
+} from './firmware-state.js'
 import type { MachineSpec } from '../machine-spec.js'
-
-export interface FirmwareVersion {
-  component: string
-  version: string
-  vendor: string | null
-  model: string | null
-  serial: string | null
-}
-
-/** The firmware as the BMC reports it. A changed BIOS setting shows after the next boot. */
-export interface FirmwareReport {
-  bootMode: 'uefi' | 'bios'
-  secureBoot: boolean
-  vendor: string
-  health: 'OK' | 'Warning' | 'Critical'
-  bios: BiosAttribute[]
-  firmware: FirmwareVersion[]
-}
-
-export type MediaDevice = 'cdrom' | 'floppy' | 'disk'
-
-export interface VirtualMedium {
-  media_types: string[]
-  inserted: boolean
-  image: string | null
-}
-
-export interface EventSubscription {
-  Id: string
-  Context: string
-  Protocol: string
-  Destination: string
-  EventTypes: string[]
-}
-
-/** Stored state of a machine's firmware and BMC. A missing field has its factory value. */
-export interface FirmwareState {
-  bootMode?: 'uefi' | 'bios'
-  secureBoot?: boolean
-  health?: FirmwareReport['health']
-  settings?: Record<string, BiosValue>
-  /** Settings for the next boot; null resets to the factory values. */
-  pending?: Record<string, BiosValue> | null
-  versions?: Record<string, string>
-  media?: Partial<Record<MediaDevice, string>>
-  /** Whether the running system holds the CD that it was booted from (`holdsBootMedia`). */
-  held?: boolean
-  indicators?: Record<string, string>
-  subscriptions?: EventSubscription[]
-  nextSubscription?: number
-  volumes?: Record<string, unknown>[]
-  boot?: BootSettingsState
-  log?: LogState
-  /** Secure boot of the boot that began last. */
-  bootedSecurely?: boolean
-  mediaOptions?: Partial<Record<MediaDevice, MediaOptions>>
-}
-
-/** Details of an inserted medium. */
-export interface MediaOptions {
-  /** Account for the server of the image. */
-  username?: string
-  password?: string
-  writeProtected?: boolean
-}
 
 /** Parts of a machine that its firmware uses. */
 export interface FirmwareParts {
