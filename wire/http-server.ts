@@ -15,6 +15,7 @@ import { bodyToSend, ConnectionFailed, streamToSend, type Dispatch, type WireReq
 import { BodyRoom, bodyReader } from './http-bodies.js'
 import { plainRefusal, refuseInWords, sendRefusal, type Refuse } from './http-refusals.js'
 import { sendStream } from './http-streams.js'
+import { listen } from './listen.js'
 
 /** Identity of a server: a certificate and its private key, both PEM. */
 export interface TlsIdentity {
@@ -258,31 +259,6 @@ function tlsServer(
   } catch (cause) {
     throw new UserError('tls-identity', `Cannot speak TLS: ${(cause as Error).message}.`, {
       remedy: 'Give a certificate and the private key that belongs to it, both in PEM.',
-      cause,
-    })
-  }
-}
-
-async function listen(server: Server, host: string, port: number, clock: Clock): Promise<void> {
-  try {
-    await held(clock, `listening on ${host}:${port}`, () => {
-      return new Promise<void>((resolve, reject) => {
-        server.once('error', reject)
-        server.listen({ host, port }, () => {
-          server.off('error', reject)
-          resolve()
-        })
-      })
-    })
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code
-    if (code === 'EADDRINUSE')
-      throw new UserError('port-in-use', `Port ${port} on ${host} is already in use.`, {
-        remedy: 'Stop the program that listens there, choose another port, or let port 0 pick a free one.',
-        cause,
-      })
-    throw new UserError('address-unusable', `Cannot listen on ${host}, port ${port}: ${code ?? String(cause)}.`, {
-      remedy: 'Choose an address of this host (127.0.0.1 for this host only) and a port you are allowed to use.',
       cause,
     })
   }

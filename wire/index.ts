@@ -49,6 +49,7 @@ export {
 } from './exchange.js'
 export { HintError } from './hints/python-values.js'
 export { type HintedDevice, parseRootDeviceHints, satisfiesHints } from './hints/root-device-hints.js'
+export { listen } from './listen.js'
 export { type BodyLimits, type HttpServer, serveHttp, type TlsIdentity, type TlsOptions } from './http-server.js'
 export { type ClientTls, HttpTransport } from './http-transport.js'
 export { InProcessTransport } from './in-process-transport.js'

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, connect, type AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { selfSigned } from '../../agent/index.js'
@@ -8,24 +7,13 @@ import { systemClock, systemRandom } from '../../runtime/index.js'
 import { maskedUrl } from '../url.js'
 import { FetchFailure } from './fetch-failure.js'
 import { HttpClient } from './http-client.js'
+import { ServersOfTest } from '../../test/kit/servers-of-test.js'
 
 const clock = systemClock()
 const { signal } = new AbortController()
-const closing: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
-
-async function serve(listener: RequestListener, tls?: { key: string; cert: string }): Promise<number> {
-  const server = tls ? createTlsServer(tls, listener) : createServer(listener)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  closing.push(() => {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  })
-  return (server.address() as AddressInfo).port
-}
+const servers = new ServersOfTest()
+afterEach(() => servers.close())
+const serve: ServersOfTest['serve'] = (...wanted) => servers.serve(...wanted)
 
 const client = (options: Partial<ConstructorParameters<typeof HttpClient>[0]> = {}) =>
   new HttpClient({ clock, ...options })
@@ -119,7 +107,7 @@ test('https goes through a tunnel of the proxy, with its credentials; http is as
   })
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
-  closing.push(async () => void proxy.close())
+  servers.closes(async () => void proxy.close())
   const by = `http://u:p@127.0.0.1:${(proxy.address() as AddressInfo).port}`
   const proxies = { http: by, https: by }
   expect(await text('http://far.example/a?b', { proxies })).toBe('by proxy')
@@ -133,7 +121,7 @@ test('a proxy that refuses is named with what it said', async () => {
   )
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
-  closing.push(async () => void proxy.close())
+  servers.closes(async () => void proxy.close())
   const https = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
   const { code, message } = await failure(text('https://far.example/', { proxies: { https } }))
   expect(code).toBe('proxy-refused')
@@ -149,7 +137,7 @@ test("a slow reader of a server that closes after the body gets all of it, and i
   )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  closing.push(async () => void server.close())
+  servers.closes(async () => void server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const limits = { silence: 150, slowest: { bytes: 1000, within: 150 } }
   const answer = await client({ limits }).get({ url, signal })
@@ -176,7 +164,7 @@ test('bodies of many sizes come whole to a slow reader, although the server has 
   )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  closing.push(async () => void server.close())
+  servers.closes(async () => void server.close())
   const sizes = [128, 256, 512, 1024].flatMap((size) => Array<number>(5).fill(size))
   const read: number[] = []
   for (const size of sizes) {

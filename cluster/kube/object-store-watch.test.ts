@@ -1,32 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { host, openTestKube, refused, WORKER_0, WORKER_1 } from '../../test/kit/cluster/test-kube.js'
 import { seededRandom, VirtualClock } from '../../runtime/index.js'
 import type { BareMetalHost } from './kinds/metal3.js'
-import type { NewObject } from './object.js'
 import { openKube } from './open-kube.js'
-import { isRefusal, KubeRefusal } from './refusal.js'
-
-const openTestKube = () => openKube({ clock: new VirtualClock(Date.UTC(2026, 0, 1)), random: seededRandom(7) })
-
-const host = (
-  name: string,
-  more: Partial<NewObject<BareMetalHost>['metadata']> = {},
-): NewObject<BareMetalHost> & { kind: 'BareMetalHost' } => ({
-  ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', spec: { online: true } },
-  metadata: { name, namespace: 'metal3', ...more },
-})
-const [WORKER_0, WORKER_1] = [
-  { name: 'worker-0', namespace: 'metal3' },
-  { name: 'worker-1', namespace: 'metal3' },
-]
-
-const refused = async (work: Promise<unknown>): Promise<KubeRefusal['status']> => {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  if (!(error instanceof KubeRefusal)) throw new Error('it was not refused', { cause: error })
-  return error.status
-}
+import { isRefusal } from './refusal.js'
 
 describe('a deletion', () => {
   test('of an object with finalizers marks it, and the last finalizer takes it away', async () => {

@@ -1,32 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { seededRandom, VirtualClock } from '../../runtime/index.js'
-import type { BareMetalHost } from './kinds/metal3.js'
-import type { NewObject } from './object.js'
-import { openKube } from './open-kube.js'
-import { KubeRefusal } from './refusal.js'
-
-const openTestKube = () => openKube({ clock: new VirtualClock(Date.UTC(2026, 0, 1)), random: seededRandom(7) })
-
-const host = (
-  name: string,
-  more: Partial<NewObject<BareMetalHost>['metadata']> = {},
-): NewObject<BareMetalHost> & { kind: 'BareMetalHost' } => ({
-  ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', spec: { online: true } },
-  metadata: { name, namespace: 'metal3', ...more },
-})
-const [WORKER_0] = [
-  { name: 'worker-0', namespace: 'metal3' },
-  { name: 'worker-1', namespace: 'metal3' },
-]
-
-const refused = async (work: Promise<unknown>): Promise<KubeRefusal['status']> => {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  if (!(error instanceof KubeRefusal)) throw new Error('it was not refused', { cause: error })
-  return error.status
-}
+import { host, openTestKube, refused, WORKER_0 } from '../../test/kit/cluster/test-kube.js'
 
 describe('an object', () => {
   test('gets what the API gives it when it is created, and is the same when it is read', async () => {

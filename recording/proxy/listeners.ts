@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
-import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from 'node:net'
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { UserError } from '../../runtime/index.js'
-import type { TlsIdentity } from '../../wire/index.js'
+import type { Clock } from '../../runtime/index.js'
+import { listen, type TlsIdentity } from '../../wire/index.js'
 
 /** No limit on how long a request takes: that is Ironic's to say. */
 const SETTINGS: ServerOptions = { requestTimeout: 0, keepAliveTimeout: 5000, requireHostHeader: false }
@@ -20,7 +20,12 @@ export interface Listener extends AsyncDisposable {
  *
  * @throws UserError `port-in-use` or `address-unusable`
  */
-export async function listen(host: string, port: number, listener: RequestListener): Promise<Listener> {
+export async function openListener(
+  host: string,
+  port: number,
+  listener: RequestListener,
+  clock: Clock,
+): Promise<Listener> {
   const plain = strict(createServer(SETTINGS, listener))
   let secured: TlsServer | undefined
   const sockets = new Set<Socket>()
@@ -37,7 +42,7 @@ export async function listen(host: string, port: number, listener: RequestListen
       process.nextTick(() => socket.resume())
     })
   })
-  await listening(server, host, port)
+  await listen(server, host, port, clock)
   return {
     port: (server.address() as AddressInfo).port,
     secure: ({ certificate, key }) => {
@@ -69,27 +74,4 @@ function strict<S extends Server | TlsServer>(server: S): S {
   server.on('upgrade', refuse)
   server.on('connect', refuse)
   return server
-}
-
-async function listening(server: TcpServer, host: string, port: number): Promise<void> {
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen({ host, port }, () => {
-        server.off('error', reject)
-        resolve()
-      })
-    })
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code
-    if (code === 'EADDRINUSE')
-      throw new UserError('port-in-use', `Port ${port} on ${host} is already in use.`, {
-        remedy: 'Stop the program that listens there, choose another port with --port, or let port 0 pick a free one.',
-        cause,
-      })
-    throw new UserError('address-unusable', `Cannot listen on ${host}, port ${port}: ${code ?? String(cause)}.`, {
-      remedy: 'Choose an address of this host (127.0.0.1 for this host only) and a port you are allowed to use.',
-      cause,
-    })
-  }
 }

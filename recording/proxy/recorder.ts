@@ -11,7 +11,7 @@ import { SecretNames } from '../masking/secret-names.js'
 import { AgentCallbacks, authority, heartbeatNode, hostOf, isAgentCall, isAgentRoot } from './agent-calls.js'
 import { recordedHeaders } from './headers.js'
 import { BodyExcerpt } from './body-excerpt.js'
-import { listen, type Listener } from './listeners.js'
+import { openListener, type Listener } from './listeners.js'
 import { relay, type Relayed, type RelayRequest, type RelayTarget } from './relay.js'
 import { refusal } from '../refusal.js'
 
@@ -74,10 +74,14 @@ export async function openRecorder(options: RecorderOptions): Promise<Recorder> 
   const { host = '127.0.0.1', port, agentPort, clock } = options
   return opening(async (scope) => {
     const session = new Session(options, upstream)
-    const clients = scope.use(await listen(host, port, (request, response) => session.client(request, response)))
+    const clients = scope.use(
+      await openListener(host, port, (request, response) => session.client(request, response), clock),
+    )
     let agents: Listener | undefined
     if (agentPort !== undefined) {
-      agents = scope.use(await listen(host, agentPort, (request, response) => session.agent(request, response)))
+      agents = scope.use(
+        await openListener(host, agentPort, (request, response) => session.agent(request, response), clock),
+      )
       session.callAgentsAt(agents)
     }
     // The last thing that may fail: a command that cannot serve replaces no file.

@@ -1,7 +1,3 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { selfSigned } from '../../agent/index.js'
 import { IgnitionLog } from '../../machine/ignition/ignition-log.js'
@@ -9,22 +5,11 @@ import { proxyFor } from '../../bytes/index.js'
 import { proxiesOf } from '../../machine/ignition/http-request.js'
 import { Resources } from '../../machine/ignition/resources.js'
 import { Probe, systemClock, systemRandom } from '../../runtime/index.js'
+import { ServersOfTest } from '../kit/servers-of-test.js'
 
-const closing: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
-
-async function serve(listener: RequestListener, tls?: { key: string; cert: string }): Promise<number> {
-  const server = tls ? createTlsServer(tls, listener) : createServer(listener)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  closing.push(() => {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  })
-  return (server.address() as AddressInfo).port
-}
+const servers = new ServersOfTest()
+afterEach(() => servers.close())
+const serve: ServersOfTest['serve'] = (...wanted) => servers.serve(...wanted)
 
 function fetcher(signal = new AbortController().signal) {
   const journal: string[] = []

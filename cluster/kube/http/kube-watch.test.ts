@@ -1,9 +1,8 @@
 import { createConnection } from 'node:net'
 import { once } from 'node:events'
 import { afterEach, describe, expect, test } from 'vitest'
-import { Scope, seededRandom, systemClock } from '../../../runtime/index.js'
-import { openKube } from '../open-kube.js'
-import { serveKube } from './kube-server.js'
+import { Scope } from '../../../runtime/index.js'
+import { HOSTS, host, servedKube } from '../../../test/kit/cluster/served-kube.js'
 
 let scope = new Scope()
 afterEach(async () => {
@@ -11,29 +10,7 @@ afterEach(async () => {
   scope = new Scope()
 })
 
-const HOSTS = '/apis/metal3.io/v1alpha1/namespaces/metal3/baremetalhosts'
-
-async function openServer(options: { token?: string } = {}) {
-  const clock = systemClock()
-  const kube = openKube({ clock, random: seededRandom(5) })
-  const server = scope.use(await serveKube({ store: kube.store, port: 0, clock, ...options }))
-  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-    const answer = await fetch(`${server.url}${path}`, {
-      method,
-      headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
-    const text = await answer.text()
-    const isJson = answer.headers.get('content-type')?.startsWith('application/json') && text !== ''
-    return { status: answer.status, headers: answer.headers, body: (isJson ? JSON.parse(text) : text) as never }
-  }
-  return { ...kube, server, call }
-}
-
-const host = (name: string, spec: object = {}, metadata: object = {}) => ({
-  ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', metadata: { name, ...metadata } },
-  spec: { online: true, ...spec },
-})
+const openServer = (options: { token?: string } = {}) => servedKube(scope, options)
 
 describe('a list', () => {
   test('is a table with the columns of its kind where the client asks for one', async () => {

@@ -8,6 +8,7 @@ import {
   type Notice,
 } from '../../../cluster/index.js'
 import { hours, seededRandom, silent, VirtualClock } from '../../../runtime/index.js'
+import { watchUntil } from './watch-until.js'
 
 const LONGEST_WAIT = hours(12)
 
@@ -33,12 +34,8 @@ export function clusterScene({
     namespace?: string,
   ): Promise<Kinds[K]> => {
     const ending = new AbortController()
-    const at = { fieldSelector: `metadata.name=${name}`, ...(namespace === undefined ? {} : { namespace }) }
-    const seen = (async () => {
-      for await (const { type, object } of kube.watch(kind, { ...at, signal: ending.signal }))
-        if (type !== 'DELETED' && holds(object)) return object
-      throw new Error('the watch has ended')
-    })()
+    const { signal } = ending
+    const seen = watchUntil(kube, kind, { name, namespace, signal }, holds)
     const late = clock.sleep(LONGEST_WAIT, { signal: ending.signal }).then(
       () => Promise.reject(new Error(`${kind} ${name} is not so within twelve hours`)),
       () => seen,

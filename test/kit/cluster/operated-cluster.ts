@@ -21,6 +21,7 @@ import { SiteRegistry } from '../../../cluster/site/container-registry.js'
 import { createStagedLab, type StagedLab, type StagedLabOptions } from '../../../lab/index.js'
 import type { Machine } from '../../../machine/index.js'
 import { Scope, seededRandom, silent } from '../../../runtime/index.js'
+import { watchUntil } from './watch-until.js'
 
 export const NAMESPACE = 'openshift-machine-api'
 const BMC = 'bmc'
@@ -75,12 +76,8 @@ export async function operatedCluster(
       namespace?: string,
     ): Promise<Kinds[K]> => {
       const ending = new AbortController()
-      const at = { fieldSelector: `metadata.name=${name}`, ...(namespace === undefined ? {} : { namespace }) }
-      const seen = (async () => {
-        for await (const { type, object } of kube.watch(kind, { ...at, signal: ending.signal }))
-          if (type !== 'DELETED' && holds(object)) return object
-        throw new Error('the watch has ended')
-      })()
+      const { signal } = ending
+      const seen = watchUntil(kube, kind, { name, namespace, signal }, holds)
       try {
         return await clock.until(seen)
       } finally {

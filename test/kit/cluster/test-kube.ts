@@ -1,0 +1,37 @@
+import { openKube } from '../../../cluster/kube/open-kube.js'
+import type { BareMetalHost } from '../../../cluster/kube/kinds/metal3.js'
+import type { NewObject } from '../../../cluster/kube/object.js'
+import { KubeRefusal } from '../../../cluster/kube/refusal.js'
+import { seededRandom, VirtualClock } from '../../../runtime/index.js'
+
+/** A Kubernetes API in this process, whose time stands still. */
+export const openTestKube = () => openKube({ clock: new VirtualClock(Date.UTC(2026, 0, 1)), random: seededRandom(7) })
+
+/** A host for the namespace `metal3`. */
+export const host = (
+  name: string,
+  more: Partial<NewObject<BareMetalHost>['metadata']> = {},
+): NewObject<BareMetalHost> & { kind: 'BareMetalHost' } => ({
+  ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', spec: { online: true } },
+  metadata: { name, namespace: 'metal3', ...more },
+})
+
+/** Names of hosts. */
+export const [WORKER_0, WORKER_1] = [
+  { name: 'worker-0', namespace: 'metal3' },
+  { name: 'worker-1', namespace: 'metal3' },
+]
+
+/**
+ * The status of a refusal.
+ *
+ * @throws Error when the work is not refused
+ */
+export const refused = async (work: Promise<unknown>): Promise<KubeRefusal['status']> => {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof KubeRefusal)) throw new Error('it was not refused', { cause: error })
+  return error.status
+}

@@ -1,0 +1,20 @@
+import type { KubeClient } from '../../../cluster/kube/kube-client.js'
+import type { Kind, Kinds } from '../../../cluster/kube/kinds.js'
+
+/**
+ * Watches until an object is as it should be, or the signal aborts.
+ *
+ * @throws Error when the watch ends before
+ */
+export async function watchUntil<K extends Kind>(
+  kube: KubeClient,
+  kind: K,
+  at: { name: string; namespace?: string | undefined; signal: AbortSignal },
+  holds: (object: Kinds[K]) => boolean,
+): Promise<Kinds[K]> {
+  const { name, namespace, signal } = at
+  const where = { fieldSelector: `metadata.name=${name}`, ...(namespace === undefined ? {} : { namespace }) }
+  for await (const { type, object } of kube.watch(kind, { ...where, signal }))
+    if (type !== 'DELETED' && holds(object)) return object
+  throw new Error('the watch has ended')
+}

@@ -1,0 +1,33 @@
+import type { Server } from 'node:net'
+import { held, UserError, type Clock } from '../runtime/index.js'
+
+/**
+ * Has a server listen; a virtual clock stands still meanwhile.
+ *
+ * @param port 0 for a free one
+ * @throws UserError `port-in-use` or `address-unusable`
+ */
+export async function listen(server: Server, host: string, port: number, clock: Clock): Promise<void> {
+  try {
+    await held(clock, `listening on ${host}:${port}`, () => {
+      return new Promise<void>((resolve, reject) => {
+        server.once('error', reject)
+        server.listen({ host, port }, () => {
+          server.off('error', reject)
+          resolve()
+        })
+      })
+    })
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code
+    if (code === 'EADDRINUSE')
+      throw new UserError('port-in-use', `Port ${port} on ${host} is already in use.`, {
+        remedy: 'Stop the program that listens there, choose another port, or let port 0 pick a free one.',
+        cause,
+      })
+    throw new UserError('address-unusable', `Cannot listen on ${host}, port ${port}: ${code ?? String(cause)}.`, {
+      remedy: 'Choose an address of this host (127.0.0.1 for this host only) and a port you are allowed to use.',
+      cause,
+    })
+  }
+}
