@@ -32,7 +32,7 @@ export class SiteRegistry implements ContainerPuller {
 
   /** Deletes an image everywhere. */
   lose(pullspec: string): void {
-    for (const place of [...this.#mirrorsOf(pullspec), pullspec]) this.#images.delete(place)
+    for (const place of this.#placesOf(pullspec)) this.#images.delete(place)
   }
 
   /** Copies an image to all mirrors of its repository, as `oc adm release mirror` does. */
@@ -48,7 +48,7 @@ export class SiteRegistry implements ContainerPuller {
    */
   locate(pullspec: string): string {
     let failure: PullFailure | undefined
-    for (const place of [...this.#mirrorsOf(pullspec), pullspec]) {
+    for (const place of this.#placesOf(pullspec)) {
       const [registry] = place.split('/')
       const [repository, digest] = place.split('@')
       if (!this.#network.reaches(registry!, place))
@@ -90,6 +90,11 @@ export class SiteRegistry implements ContainerPuller {
         return `[[registry]]\n  location = ${text(source)}\n  mirror-by-digest-only = true\n${places.join('')}`
       })
       .join('\n')
+  }
+
+  /** Where an image is looked for, in this order. */
+  #placesOf(pullspec: string): string[] {
+    return [...this.#mirrorsOf(pullspec), pullspec]
   }
 
   #mirrorsOf(pullspec: string): string[] {
