@@ -1,3 +1,5 @@
+import type { BootOverride } from './hardware/boot-override.js'
+
 /** A disk of a simulated machine. */
 export interface DiskSpec {
   /** Kernel name without /dev: `sda`, `nvme0n1`. */
@@ -70,5 +72,10 @@ export type MachineBootSource =
   | { kind: 'pxe'; kernel: string; ramdisk: string; append: string }
   /** The medium that is inserted as a CD; the disks when there is none. */
   | { kind: 'cdrom' }
+  /**
+   * The BMC's override and the boot order: the first device from which something boots. The boot itself then has the source
+   * that it came from.
+   */
+  | { kind: 'boot order'; override?: BootOverride }
   /** A live system of the user, whose contents are unknown; no program can be run on it. */
   | { kind: 'live'; image: { iso: string } | { kernel: string; ramdisk: string } }

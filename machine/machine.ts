@@ -1,4 +1,5 @@
 import type { AgentOnCoreos } from '../coreos/index.js'
+import type { ConfigFile } from '../runtime/index.js'
 import type { Executor, Target } from '../targets/index.js'
 import type { WrittenFile } from './live/ignite.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
@@ -32,6 +33,8 @@ export interface LiveBoot {
   files: readonly WrittenFile[]
   /** The agent that the config starts; null for none, and for a ramdisk that contains the agent. */
   agent: AgentOnCoreos | null
+  /** Configuration files on the medium that an agent takes, of a ramdisk that contains one. */
+  configFiles?: readonly ConfigFile[]
   /** The reason why there is no agent. */
   failure: string | null
   /** The last lines of the machine's console. */
@@ -118,6 +121,8 @@ export interface MachineEvents {
 export interface MachinePace {
   power: number
   bootRamdisk: number
+  /** Where boots of ramdisks are spread: each takes a random time from {@link bootRamdisk} up to this. */
+  bootRamdiskMost?: number
   bootDisk: number
   /** Bytes per second at which an image is written; 0 for no limit. */
   writeRate: number

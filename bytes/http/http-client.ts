@@ -14,6 +14,8 @@ export interface HttpClientOptions {
   proxies?: ProxySettings
   /** PEM of the authorities to believe, in place of the usual ones. */
   ca?: string | readonly string[]
+  /** Believes any certificate. */
+  insecure?: boolean
   limits?: Partial<HttpLimits>
   /** Redirects that are followed. */
   redirects?: number
@@ -88,8 +90,12 @@ export class HttpClient {
   }
 
   async #ask({ method = 'GET', body, signal }: FileRequest, url: URL, headers: Headers): Promise<ExchangeAnswer> {
-    const { clock, proxies = {}, ca } = this.#options
-    const tls: ConnectionOptions = ca === undefined ? {} : { ca: typeof ca === 'string' ? ca : [...ca] }
+    const { clock, proxies = {}, ca, insecure } = this.#options
+    const tls: ConnectionOptions = insecure
+      ? { rejectUnauthorized: false }
+      : ca === undefined
+        ? {}
+        : { ca: typeof ca === 'string' ? ca : [...ca] }
     const proxy = proxyFor(url.href, proxies)
     const sent = body === undefined ? {} : { body }
     return exchange({ url, method, headers, ...sent, tls, proxy, limits: this.#limits, clock, signal })

@@ -18,7 +18,7 @@ export interface IsoEntry {
   size: number
 }
 
-/** An ISO9660 filesystem, without Rock Ridge and Joliet: names are those of the plain tree, in capitals. */
+/** An ISO9660 filesystem, without Joliet. Names are those of the plain tree, in capitals, unless Rock Ridge's are asked for. */
 export interface IsoFilesystem {
   /** The name of the volume, at most 32 characters. */
   readonly volume: string
@@ -35,11 +35,15 @@ export class NotOnIso extends FormatError {
   override name = 'NotOnIso'
 }
 
-/**
- * @param options.anyCase finds names in small letters too, which the kernel shows and coreos-installer does not look for
- * @throws FormatError with the chain that coreos-installer reports
- */
-export async function readIso9660(image: ByteSource, options: { anyCase?: boolean } = {}): Promise<IsoFilesystem> {
+interface IsoReading {
+  /** Finds names in small letters too, which the kernel shows and coreos-installer does not look for. */
+  anyCase?: boolean
+  /** Names entries as Rock Ridge does where a record has such a name, as the kernel shows them. */
+  rockRidge?: boolean
+}
+
+/** @throws FormatError with the chain that coreos-installer reports */
+export async function readIso9660(image: ByteSource, options: IsoReading = {}): Promise<IsoFilesystem> {
   return FormatError.during('parsing ISO9660 image', async () => {
     const primary = await primaryDescriptor(image)
     if (primary.readUInt32LE(80) * SECTOR > image.size) throw new FormatError('ISO image is incomplete')
@@ -108,11 +112,30 @@ function readRecord(bytes: Buffer, at: number, imageSize: number): IsoEntry | un
   return { name, folder: (bytes[at + 25]! & 2) !== 0, offset, size }
 }
 
+/**
+ * The name in a record's system use area (Rock Ridge 1.12, `NM`); undefined without one. A name that continues in another
+ * place of the volume is not looked for: it has more than a hundred characters.
+ */
+function rockRidgeName(bytes: Buffer, at: number): string | undefined {
+  const end = at + bytes[at]!
+  const nameLength = bytes[at + 32]!
+  let name: string | undefined
+  // The area begins at an even offset.
+  for (let entry = at + 33 + nameLength + ((nameLength + 1) % 2); entry + 4 <= end;) {
+    const length = bytes[entry + 2]!
+    if (length < 4 || entry + length > end) break
+    if (bytes.toString('latin1', entry, entry + 2) === 'NM' && length > 5)
+      name = (name ?? '') + bytes.toString('utf8', entry + 5, entry + length)
+    entry += length
+  }
+  return name
+}
+
 function filesystem(
   image: ByteSource,
   volume: string,
   root: IsoEntry,
-  { anyCase = false }: { anyCase?: boolean },
+  { anyCase = false, rockRidge = false }: IsoReading,
 ): IsoFilesystem {
   const children = async (folder: IsoEntry): Promise<IsoEntry[]> => {
     if (folder.size > LARGEST_FOLDER) throw new FormatError(`directory of ${folder.size} bytes is too large`)
@@ -123,9 +146,10 @@ function filesystem(
       // Records do not cross sectors; zeros fill what is left of one.
       if (!record) at = (Math.floor(at / SECTOR) + 1) * SECTOR
       else {
+        // The folder itself and the one above it have names of one byte.
+        if (record.name !== '\0' && record.name !== '\x01')
+          found.push(rockRidge ? { ...record, name: rockRidgeName(bytes, at) ?? record.name } : record)
         at += bytes[at]!
-        // The folder itself and the one above it.
-        if (record.name !== '\0' && record.name !== '\x01') found.push(record)
       }
     }
     return found
@@ -137,7 +161,9 @@ function filesystem(
       .filter((part) => part !== '')
     let entry: IsoEntry = root
     for (const [index, part] of parts.entries()) {
-      const next = (await children(entry)).find(({ name }) => (anyCase ? name.toUpperCase() : name) === part)
+      const next = (await children(entry)).find(
+        ({ name }) => (anyCase || rockRidge ? name.toUpperCase() : name) === part,
+      )
       const last = index === parts.length - 1
       if (!next)
         throw new NotOnIso(

@@ -182,7 +182,7 @@ export class RehearsedCluster implements AsyncDisposable {
     const image = await this.kube.find('PreprovisioningImage', at)
     const url = image?.status?.imageUrl
     if (url === undefined) return null
-    const source = await bootNetwork(this.clock).open(url, new AbortController().signal)
+    const source = await bootNetwork({ clock: this.clock }).open(url, { signal: new AbortController().signal })
     return liveVersion((await openLiveIso(source, this.clock)).kargs?.default ?? '')
   }
 

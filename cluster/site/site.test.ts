@@ -32,7 +32,7 @@ describe.each(['connected', 'disconnected'] as const)('a site that is %s', (reac
     await using opened = await site(reachability)
     const url = opened.outside.put('/live.iso', Buffer.from('x'))
     const allow = (asked: string): void => opened.network.check(asked)
-    const booted = bootNetwork(opened.clock, allow).open(url, signal)
+    const booted = bootNetwork({ clock: opened.clock, allow }).open(url, { signal })
     if (reaches) expect((await booted).size).toBe(1)
     else await expect(booted).rejects.toMatchObject({ code: 'site-unreachable' })
   })

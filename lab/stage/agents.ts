@@ -77,7 +77,8 @@ export class Agents implements AsyncDisposable {
     const { source, live } = boot
     const parameters =
       source.kind === 'ramdisk' ? source.parameters : live ? kernelParameters(live.kernelArguments) : {}
-    const files = [...(live?.agent?.configFiles ?? []), ...(configFiles ?? [])]
+    const media = live?.configFiles?.filter(({ name }) => name.endsWith('.conf')) ?? []
+    const files = [...media, ...(live?.agent?.configFiles ?? []), ...(configFiles ?? [])]
     this.#installing.delete(id)
     this.#boots.set(id, { machine, boot })
     const own = this.#probeOf(id, probe)

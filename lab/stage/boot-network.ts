@@ -12,24 +12,36 @@ const BLOCKS = 8
 /** Largest file from a server without ranges, which has to be read into memory as a whole. */
 const LARGEST_WHOLE = 64 * 2 ** 20
 
-/**
- * Network of simulated machines at boot: reads http and https by ranges, as BMCs read virtual media.
- *
- * @param allow throws for a URL that is not reached
- */
-export function bootNetwork(clock: Clock, allow?: (url: string) => void): BootNetwork {
+export interface BootNetworkOptions {
+  clock: Clock
+  /** Throws for a URL that is not reached. */
+  allow?: ((url: string) => void) | undefined
+  /** Certificates that servers of media are checked by; `none` checks none, as BMCs do by default. */
+  trust?: { ca: string } | 'none' | undefined
+  /** URL of the boot script that a DHCP server would name. */
+  bootScript?: string | undefined
+}
+
+/** Network of simulated machines at boot: reads http and https by ranges, as BMCs read virtual media. */
+export function bootNetwork({ clock, allow, trust, bootScript }: BootNetworkOptions): BootNetwork {
   const http = new HttpClient({
     ...(allow ? { allow } : {}),
+    ...(trust === undefined ? {} : trust === 'none' ? { insecure: true } : { ca: trust.ca }),
     ...{ clock, redirects: 5, limits: { connect: SILENCE, header: SILENCE, silence: SILENCE } },
   })
   return {
-    open: (url, signal) => openRemote(url, { http, signal }),
+    open: (url, { signal, credentials }) => openRemote(url, { http, signal, authorization: basicHeader(credentials) }),
+    ...(bootScript === undefined ? {} : { bootScript }),
   }
 }
+
+const basicHeader = (account: { username: string; password: string } | undefined): string | undefined =>
+  account && `Basic ${Buffer.from(`${account.username}:${account.password}`).toString('base64')}`
 
 interface Asking {
   http: HttpClient
   signal: AbortSignal
+  authorization: string | undefined
 }
 
 interface Part {
@@ -90,21 +102,25 @@ class RemoteFile implements ByteSource {
 }
 
 /** @throws FetchFailure; Error with the server's answer */
-async function part(url: string, start: number, { http, signal }: Asking): Promise<Part> {
-  const asked = `bytes=${start}-${start + BLOCK - 1}`
-  const answer = await http.get({ url, headers: { range: asked }, signal })
+async function part(url: string, start: number, { http, signal, authorization }: Asking): Promise<Part> {
+  const range = `bytes=${start}-${start + BLOCK - 1}`
+  const answer = await http.get({ url, headers: { range, ...(authorization && { authorization }) }, signal })
   try {
     const { status, headers } = answer
+    if (status === 401 || status === 403)
+      throw new Error(
+        `the server answered ${status}: ${authorization === undefined ? 'it asks for credentials, and none came with the medium' : 'it does not accept the credentials of the medium'}`,
+      )
     if (status !== 200 && status !== 206) throw new Error(`the server answered ${status}`)
     if (status === 200) return { bytes: await wholeFile(answer), total: null, validator: undefined }
-    const range = contentRange(headers['content-range'])
-    if (!range || range.size === null) throw new Error('the server sent a part without saying which (Content-Range)')
+    const sent = contentRange(headers['content-range'])
+    if (!sent || sent.size === null) throw new Error('the server sent a part without saying which (Content-Range)')
     const bytes = await answer.bytes(BLOCK)
-    if (range.first !== start || range.last !== start + bytes.length - 1)
+    if (sent.first !== start || sent.last !== start + bytes.length - 1)
       throw new Error(
-        `the server sent another part (bytes ${range.first}-${range.last}) than was asked for (from ${start})`,
+        `the server sent another part (bytes ${sent.first}-${sent.last}) than was asked for (from ${start})`,
       )
-    return { bytes, total: range.size, validator: headers['etag'] }
+    return { bytes, total: sent.size, validator: headers['etag'] }
   } finally {
     await answer.close()
   }

@@ -214,7 +214,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
     logger: withFields(logger, { room: 'machine' }),
     stage: simulatedStage(imageCache, { clock, random, logger }),
-    network: bootNetwork(clock, options.allow),
+    network: bootNetwork({ clock, allow: options.allow }),
     registry,
     events: {
       ramdiskUp: (machine, boot) => {

@@ -1,11 +1,12 @@
 import { errorChain } from '../../runtime/index.js'
 import type { Bootable } from './bootable.js'
-import { bootDisk, findOnDisks } from './disk-boot.js'
+import { bootDisk, findOnDisks, type DiskBootEnd } from './disk-boot.js'
+import { loadMedium, selfTest } from './load-medium.js'
+import { bootInOrder } from './ordered-boot.js'
+import type { BootOverride } from '../hardware/boot-override.js'
 import type { BootState, StoredBoot } from '../machine-record.js'
 import { startAgentUnit } from '../live/agent-unit.js'
-import { NO_NETWORK } from '../live/boot-network.js'
-import { bootLive, type LiveMedium } from '../live/live-boot.js'
-import { missingDriver } from '../live/live-version.js'
+import type { LiveMedium, LiveOutcome } from '../live/live-boot.js'
 import type { Boot } from '../machine.js'
 import type { BootingMachine } from '../machine-parts.js'
 import { runNodeImage } from '../os/later-boot.js'
@@ -118,12 +119,10 @@ export class MachineBoot {
   }
 
   async #bootFromSource(signal: AbortSignal): Promise<void> {
-    const { machine, parts } = this.#booting
-    const { firmware } = machine
-    const { clock, pace } = parts
+    const { firmware } = this.#booting.machine
     const { source } = this.#state
-    const time = source.kind === 'disk' ? pace.bootDisk : pace.bootRamdisk
-    if (time > 0) await clock.sleep(time, { signal })
+    if (source.kind === 'boot order') return this.#bootInOrder(source.override, signal)
+    await selfTest(source.kind === 'disk' ? 'disk' : 'ramdisk', this.#booting, signal)
     switch (source.kind) {
       case 'ramdisk':
         return this.#ramdiskUp(await this.#booted('ramdisk', signal))
@@ -147,35 +146,34 @@ export class MachineBoot {
   }
 
   async #bootMedium(medium: LiveMedium, signal: AbortSignal): Promise<void> {
-    const { machine, parts, console } = this.#booting
-    const { network = NO_NETWORK, clock, probe } = parts
-    const say = (line: string) => machine.say(line)
-    const {
-      outcome: reached,
-      live,
-      version,
-    } = await bootLive(medium, {
-      machine: machine.spec.id,
-      network,
-      clock,
-      probe,
-      signal,
-      say,
-    })
-    signal.throwIfAborted()
-    const failure = missingDriver(version, machine.spec.supportedSince)
-    const outcome = failure !== null && reached === 'ramdisk' ? 'live' : reached
-    if (failure !== null) {
-      Object.assign(live, { agent: null, failure })
-      say(failure)
-    }
-    this.#state.live = { ...live, console }
+    await this.#mediumBooted(await loadMedium(medium, this.#booting, this.#state, signal), signal)
+  }
+
+  async #mediumBooted(outcome: LiveOutcome, signal: AbortSignal): Promise<void> {
     if (outcome === 'ramdisk') this.#ramdiskUp(await this.#booted(outcome, signal))
     else await this.#booted(outcome, signal)
   }
 
+  async #bootInOrder(override: BootOverride | undefined, signal: AbortSignal): Promise<void> {
+    const end = await bootInOrder(override, this.#booting, this.#state, signal)
+    switch (end.kind) {
+      case 'medium':
+        return this.#mediumBooted(end.outcome, signal)
+      case 'disk':
+        return this.#diskBooted(end.end, signal)
+      case 'nothing':
+        await this.#booted('no bootable device', signal)
+        return
+      case 'power off':
+        this.#booting.request('power off')
+    }
+  }
+
   async #bootDisk(signal: AbortSignal): Promise<void> {
-    const { outcome, system } = await bootDisk(this.#booting, signal)
+    await this.#diskBooted(await bootDisk(this.#booting, signal), signal)
+  }
+
+  async #diskBooted({ outcome, system }: DiskBootEnd, signal: AbortSignal): Promise<void> {
     await this.#booted(outcome, signal)
     if (system) this.#runSystem(() => Promise.resolve(system))
   }

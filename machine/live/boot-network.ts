@@ -7,7 +7,24 @@ export interface BootNetwork {
    *
    * @throws Error with the reason
    */
-  open(url: string, signal: AbortSignal): Promise<ByteSource>
+  open(url: string, options: FileOptions): Promise<ByteSource>
+  /**
+   * URL of the boot script, menu or folder of them that the network's DHCP server would name; without it nothing is
+   * booted over the network.
+   */
+  readonly bootScript?: string
+}
+
+interface FileOptions {
+  signal: AbortSignal
+  /** Account for the server. */
+  credentials?: ServerAccount
+}
+
+/** User name and password for a server of media. */
+export interface ServerAccount {
+  username: string
+  password: string
 }
 
 /** The network of a machine without a connection. */

@@ -10,3 +10,13 @@ export function kernelParameters(line: string): Record<string, string> {
   }
   return parameters
 }
+
+/**
+ * Whether the command line starts an agent of Ironic's own ramdisk: it names an Ironic, and has no arguments of CoreOS. The
+ * contents of such a ramdisk need not be looked at.
+ */
+export function namesIronic(line: string): boolean {
+  const names = Object.keys(kernelParameters(line))
+  const isCoreos = names.some((name) => name.startsWith('coreos.') || name.startsWith('ignition.'))
+  return !isCoreos && names.some((name) => name === 'ipa-api-url' || name === 'ipa-inspection-callback-url')
+}

@@ -1,11 +1,13 @@
 import type { Clock, Probe } from '../../runtime/index.js'
 import type { LiveBoot } from '../machine.js'
-import type { BootNetwork } from './boot-network.js'
+import type { BootNetwork, ServerAccount } from './boot-network.js'
 import { ignite } from './ignite.js'
 import { BootFailed, loadIso, loadPxe, mountRoot } from './live-image.js'
 
 /** A boot source that is not on the machine's disks. */
-export type LiveMedium = { kind: 'iso'; url: string } | { kind: 'pxe'; kernel: string; ramdisk: string; append: string }
+export type LiveMedium =
+  | { kind: 'iso'; url: string; credentials?: ServerAccount }
+  | { kind: 'pxe'; kernel: string; ramdisk: string; append: string }
 
 export interface LiveBootParts {
   /** Id of the machine. */
@@ -36,10 +38,11 @@ export async function bootLive(
     parts.say(why)
   }
   try {
-    const image = await (medium.kind === 'iso' ? loadIso(medium.url, parts) : loadPxe(medium, parts))
+    const image = await (medium.kind === 'iso' ? loadIso(medium, parts) : loadPxe(medium, parts))
     live.kernelArguments = image.kernelArguments
     version = image.version
     parts.say(`kernel: Command line: ${withoutSecrets(image.kernelArguments)}`)
+    if (image.configFiles && image.configFiles.length > 0) live.configFiles = image.configFiles
     if (image.kind === 'agent') {
       parts.say('the ramdisk is none of CoreOS: the agent in it starts')
       return { outcome: 'ramdisk', live, version }

@@ -1,15 +1,16 @@
 import { IGNITION_FILE, openLiveIso, readInitramfs } from '../../coreos/index.js'
-import { type ByteSource, FormatError, readIso9660 } from '../../bytes/index.js'
-import { errorChain, type Clock } from '../../runtime/index.js'
-import type { BootNetwork } from './boot-network.js'
-import { kernelParameters } from './kernel-arguments.js'
+import { type ByteSource, FormatError, maskedUrl, readIso9660 } from '../../bytes/index.js'
+import { errorChain, type Clock, type ConfigFile } from '../../runtime/index.js'
+import { agentIso } from './agent-iso.js'
+import type { BootNetwork, ServerAccount } from './boot-network.js'
+import { kernelParameters, namesIronic } from './kernel-arguments.js'
 import { releaseVersion, volumeVersion } from './live-version.js'
 
 /** Parts of a live image that decide how the machine starts. */
 export interface LiveImage {
   /**
    * `coreos`: Ignition decides what runs. `agent`: any other ramdisk, assumed to contain the agent as Ironic's own do.
-   * `other`: any other ISO, whose contents are unknown.
+   * `other`: any other ISO, which starts no ramdisk with an agent.
    */
   kind: 'coreos' | 'agent' | 'other'
   /** The kernel's command line, without arguments that the firmware adds. */
@@ -20,6 +21,8 @@ export interface LiveImage {
   hasRoot: boolean
   /** Version of CoreOS, from the volume or the initramfs and not from kernel arguments; null when unknown. */
   version: string | null
+  /** The agent's configuration files on the medium. */
+  configFiles?: readonly ConfigFile[]
 }
 
 /** A failed boot, with its outcome. */
@@ -34,7 +37,7 @@ export class BootFailed extends Error {
   }
 }
 
-interface Loading {
+export interface Loading {
   network: BootNetwork
   clock: Clock
   signal: AbortSignal
@@ -47,10 +50,13 @@ interface Loading {
  *
  * @throws BootFailed
  */
-export async function loadIso(url: string, loading: Loading): Promise<LiveImage> {
+export async function loadIso(
+  { url, credentials }: { url: string; credentials?: ServerAccount },
+  loading: Loading,
+): Promise<LiveImage> {
   const { clock, signal, say } = loading
-  say(`BIOS: booting virtual media ${url}`)
-  const image = await opened('the virtual medium', url, loading)
+  say(`BIOS: booting virtual media ${maskedUrl(url)}`)
+  const image = await opened('the virtual medium', url, loading, credentials)
   let iso
   try {
     const { volume, find } = await readIso9660(image)
@@ -61,7 +67,7 @@ export async function loadIso(url: string, loading: Loading): Promise<LiveImage>
     signal.throwIfAborted()
     if (!isCoreos) {
       say(`the virtual medium ${volume} is no CoreOS`)
-      return { kind: 'other', kernelArguments: '', config: null, hasRoot: true, version: null }
+      return await agentIso(image, { clock, signal, say })
     }
     iso = await openLiveIso(image, clock)
   } catch (error) {
@@ -106,6 +112,10 @@ export async function loadPxe(
   await firstBytes('the kernel', source.kernel, loading)
   say(`iPXE: initrd ${source.ramdisk}`)
   const ramdisk = await opened('the initramfs', source.ramdisk, loading)
+  if (namesIronic(source.append)) {
+    await firstBytes('the initramfs', source.ramdisk, loading)
+    return { kind: 'agent', kernelArguments: source.append, config: null, hasRoot: true, version: null }
+  }
   let hasRoot = false
   let files
   try {
@@ -147,9 +157,14 @@ export async function mountRoot({ kernelArguments, hasRoot }: LiveImage, loading
   }
 }
 
-async function opened(what: string, url: string, { network, signal }: Loading): Promise<ByteSource> {
+async function opened(
+  what: string,
+  url: string,
+  { network, signal }: Loading,
+  credentials?: ServerAccount,
+): Promise<ByteSource> {
   try {
-    return await network.open(url, signal)
+    return await network.open(url, { signal, ...(credentials && { credentials }) })
   } catch (error) {
     signal.throwIfAborted()
     throw unreadable(what, url, error)

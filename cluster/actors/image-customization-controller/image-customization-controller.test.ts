@@ -62,7 +62,7 @@ const failsBecause =
 
 /** The Ignition config in an ISO, read as a BMC reads it. */
 async function embedded(url: string): Promise<string> {
-  const source = await bootNetwork(scene.clock).open(url, new AbortController().signal)
+  const source = await bootNetwork({ clock: scene.clock }).open(url, { signal: new AbortController().signal })
   const { files } = await openLiveIso(source, scene.clock)
   return Buffer.from(files.get(IGNITION_FILE)!).toString()
 }

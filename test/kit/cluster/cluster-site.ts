@@ -87,7 +87,7 @@ export async function clusterSite({ reachability = 'connected', without = [], me
     },
     /** Version of the live system in the ISO at a URL, read as a BMC reads it. */
     isoVersion: async (url: string): Promise<string | null> => {
-      const source = await bootNetwork(clock).open(url, new AbortController().signal)
+      const source = await bootNetwork({ clock }).open(url, { signal: new AbortController().signal })
       return liveVersion((await openLiveIso(source, clock)).kargs?.default ?? '')
     },
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),

@@ -1,0 +1,110 @@
+import type { BootOverride } from '../hardware/boot-override.js'
+import { NO_NETWORK } from '../live/boot-network.js'
+import type { LiveMedium, LiveOutcome } from '../live/live-boot.js'
+import type { BootState } from '../machine-record.js'
+import type { BootingMachine } from '../machine-parts.js'
+import { bootOverNetwork } from '../network/network-boot.js'
+import type { FirmwareFacts } from '../network/ipxe-settings.js'
+import type { ScriptEnd } from '../network/ipxe.js'
+import { systemUuid } from '../ramdisk/ramdisk-tree.js'
+import { bootAttempts } from './boot-order.js'
+import { bootDisk, type DiskBootEnd } from './disk-boot.js'
+import { loadMedium, selfTest } from './load-medium.js'
+
+/** The end of a boot by its order. */
+export type OrderedEnd =
+  | { kind: 'medium'; outcome: Exclude<LiveOutcome, 'no bootable device'> }
+  | { kind: 'disk'; end: DiskBootEnd }
+  | { kind: 'nothing' }
+  | { kind: 'power off' }
+
+/**
+ * Boots the first device of the override and the boot order from which something boots. The console and the BMC's log say
+ * why those before it did not. The source and the details of the boot become those of what it has booted.
+ */
+export async function bootInOrder(
+  override: BootOverride | undefined,
+  booting: BootingMachine,
+  state: BootState,
+  signal: AbortSignal,
+): Promise<OrderedEnd> {
+  const { machine, parts, console } = booting
+  const { firmware } = machine
+  let firstFailure: string | undefined
+  const failed = (from: string, why: string): void => {
+    firstFailure ??= why
+    machine.say(`${from}: ${why}`)
+    firmware.note('boot failed', `${from}: ${why}`)
+  }
+  const tryMedium = async (from: string, medium: LiveMedium): Promise<OrderedEnd | undefined> => {
+    const outcome = await loadMedium(medium, booting, state, signal)
+    if (outcome !== 'no bootable device') {
+      state.source = medium.kind === 'iso' ? { kind: 'iso', url: medium.url } : medium
+      return { kind: 'medium', outcome }
+    }
+    // The console has the reason already.
+    const why = state.live?.failure ?? outcome
+    firstFailure ??= why
+    firmware.note('boot failed', `${from}: ${why}`)
+    return undefined
+  }
+  const tryDisks = async (): Promise<OrderedEnd | undefined> => {
+    const end = await bootDisk(booting, signal)
+    if (end.outcome === 'no bootable device') return undefined
+    state.source = { kind: 'disk' }
+    delete state.live
+    return { kind: 'disk', end }
+  }
+  const tryNetwork = async (nic: string | null): Promise<OrderedEnd | undefined> => {
+    const { network = NO_NETWORK, clock } = parts
+    if (network.bootScript === undefined) return undefined
+    await selfTest('ramdisk', booting, signal)
+    const say = (line: string) => machine.say(line)
+    const facts = factsOf(booting, nic)
+    const end = await bootOverNetwork(network.bootScript, { network, clock, signal, say, facts })
+    if (end.kind === 'power off') return { kind: 'power off' }
+    if (end.kind === 'next') return void failed('PXE', end.why)
+    if (end.kind !== 'disk') return tryMedium('PXE', mediumOf(end))
+    const booted = await tryDisks()
+    if (!booted) failed('PXE', 'the boot script leads to the disks, which have no bootable system')
+    return booted
+  }
+  for (const attempt of bootAttempts(override, firmware)) {
+    let end: OrderedEnd | undefined
+    if (attempt.kind === 'setup') {
+      failed('BIOS', `the machine stays in ${attempt.what}, as its BMC was told to`)
+      break
+    } else if (attempt.kind === 'medium') {
+      await selfTest('ramdisk', booting, signal)
+      if (attempt.from === 'virtual CD') await firmware.hold()
+      end = await tryMedium(attempt.from, attempt.medium)
+    } else if (attempt.kind === 'network') end = await tryNetwork(attempt.nic)
+    else {
+      await selfTest('disk', booting, signal)
+      end = await tryDisks()
+      if (!end) failed('disk', 'no bootable system')
+    }
+    if (end) return end
+  }
+  state.live = {
+    ...{ kernelArguments: '', ignition: null, files: [], agent: null, console },
+    failure: firstFailure ?? 'no device of the boot order has anything to boot',
+  }
+  return { kind: 'nothing' }
+}
+
+const mediumOf = (end: ScriptEnd & { kind: 'kernel' | 'iso' }): LiveMedium =>
+  end.kind === 'iso' ? end : { kind: 'pxe', kernel: end.kernel, ramdisk: end.ramdisk, append: end.append }
+
+/** Facts that a boot script may ask for; `nic` is the NIC that boots, by default the first one that does. */
+function factsOf({ machine, record }: BootingMachine, nic: string | null): FirmwareFacts {
+  const { spec } = machine
+  const { nics, serial, manufacturer, product, architecture } = spec
+  const boots = (one: (typeof nics)[number]): boolean => (nic === null ? one.pxe : one.name === nic)
+  const ordered = [...nics.filter(boots), ...nics.filter((one) => !boots(one))]
+  return {
+    macs: ordered.map(({ mac }) => mac),
+    platform: record.asBooted().firmware === 'uefi' ? 'efi' : 'pcbios',
+    ...{ architecture, serial, manufacturer, product, uuid: systemUuid(spec) },
+  }
+}
