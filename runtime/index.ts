@@ -34,7 +34,7 @@ export { type Logger, type LogLevel, silent, withFields } from './logger.js'
 export { checkNesting, DEEPEST, isNestedDeeper, jsonText, readNested } from './nesting.js'
 export { packageFile, packageVersion } from './package-file.js'
 export { type Interceptor, Probe, type ProbePoint } from './probe.js'
-export { type Random, type SeededRandom, seededRandom, uniform, urlSafeToken, uuid, uuidOf } from './random.js'
+export { type Random, type SeededRandom, keyedRandom, seededRandom, uniform, urlSafeToken, uuid, uuidOf } from './random.js'
 export { withoutRepeats } from './repeats.js'
 export {
   amount,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { unsafeUniformIntDistribution, xoroshiro128plus } from 'pure-rand'
 
 /** The only source of randomness, so that a seed replays a whole lab. */
@@ -51,3 +51,31 @@ export function seededRandom(seed: number): SeededRandom {
     next: () => unsafeUniformIntDistribution(0, 2 ** 31 - 1, generator) / 2 ** 31,
   }
 }
+
+/**
+ * A sequence that cannot be foreseen without its key, and whose place can be restored: for what must not be guessed, or must
+ * not draw from another sequence.
+ */
+export function keyedRandom(key: Uint8Array | string): SeededRandom {
+  let place = 0
+  let block = new Uint8Array()
+  let number = -1
+  const byte = (): number => {
+    const wanted = Math.floor(place / BLOCK)
+    if (wanted !== number) {
+      number = wanted
+      block = createHmac('sha256', key).update(String(number)).digest()
+    }
+    return block[place++ % BLOCK]!
+  }
+  const bytes = (length: number): Uint8Array => Uint8Array.from({ length }, byte)
+  return {
+    take: () => [place],
+    restore: ([at = 0]) => void (place = at),
+    bytes,
+    next: () => Buffer.from(bytes(4)).readUInt32BE() / 2 ** 32,
+  }
+}
+
+/** Bytes of a SHA-256. */
+const BLOCK = 32

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { during, errorChain, userError, UserError } from './error.js'
 import { Mutex, opening, Scope, ScopeClosed } from './lifetime.js'
 import { Probe } from './probe.js'
-import { seededRandom, urlSafeToken, uuid } from './random.js'
+import { keyedRandom, seededRandom, urlSafeToken, uuid } from './random.js'
 import { systemRandom } from './system-random.js'
 
 describe('randomness', () => {
@@ -17,11 +17,27 @@ describe('randomness', () => {
 
   test.each([
     ['seeded', seededRandom(1)],
+    ['keyed', keyedRandom('key')],
     ['system', systemRandom],
   ])('%s: well-formed ids and tokens', (_, random) => {
     expect(uuid(random)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect(urlSafeToken(random)).toMatch(/^[\w-]{43}$/)
     expect(random.next()).toBeLessThan(1)
+  })
+})
+
+describe('a sequence by a key', () => {
+  test('goes on from a place, in whatever lengths it is drawn, and another key has another one', () => {
+    const [whole, parts] = [keyedRandom('key'), keyedRandom('key')]
+    const first = whole.bytes(100)
+    expect(Buffer.concat([parts.bytes(1), parts.bytes(31), parts.bytes(68)])).toEqual(Buffer.from(first))
+    const place = whole.take()
+    const next = whole.next()
+    parts.restore([0])
+    expect(parts.bytes(100)).toEqual(first)
+    parts.restore(place)
+    expect(parts.next()).toBe(next)
+    expect(keyedRandom('other').bytes(100)).not.toEqual(first)
   })
 })
 

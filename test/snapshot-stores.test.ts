@@ -14,7 +14,7 @@ const ROOMS = /^(lab|machine|agent|ironic-mock)\//
 const COLLECTS = /^ {2}(?:readonly )?#?\w+(?:: [^=\n]+)? = new (?:Map|Set)\b|^ {2}(?:readonly )?#?\w+: (?:Map|Set)</m
 
 /** Registered stores that are closures. */
-const CLOSURES = ['enrolled', 'journal', 'randomness']
+const CLOSURES = ['enrolled', 'journal', 'randomness', 'randomness of reads']
 
 /** Files that collect, and where a snapshot has it, or why it needs none of it. */
 const STORES: Record<string, string> = {

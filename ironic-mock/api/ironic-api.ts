@@ -37,6 +37,8 @@ export interface IronicApiOptions {
   store: Store & StoreView
   clock: Clock
   random: Random
+  /** For the request ids of calls that only read, so that they leave {@link random} as it is. Default: {@link random}. */
+  randomOfReads?: Random
   logger: Logger
   /** Limits of requests and answers, and the beginning of links. */
   service?: ServiceSettings
@@ -65,7 +67,7 @@ export const ironicRefusal =
  * versions; those of the router (unknown path, wrong method, impossible ident) do not, as upstream.
  */
 export function createIronicApi(options: IronicApiOptions): Dispatch {
-  const { conductor, store, clock, random, logger, guard, fastTrack = false } = options
+  const { conductor, store, clock, random, randomOfReads = random, logger, guard, fastTrack = false } = options
   const { service = SERVICE_DEFAULTS, newest = MAX_MICROVERSION } = options
   const startedAt = new Date(clock.now()).toISOString().replace('Z', '000')
   const release = new Release(newest)
@@ -74,12 +76,15 @@ export function createIronicApi(options: IronicApiOptions): Dispatch {
   return async (request) => {
     if (request.method === 'OPTIONS') return { status: 200, headers: {} }
     const guarded = await guard?.(request)
-    if (guarded) return { ...guarded, headers: { ...guarded.headers, ...requestIds(random) } }
+    const ids = READS.has(request.method) ? randomOfReads : random
+    if (guarded) return { ...guarded, headers: { ...guarded.headers, ...requestIds(ids) } }
     const response = await answer(request, { backend, service, release })
-    Object.assign(response.headers, requestIds(random))
+    Object.assign(response.headers, requestIds(ids))
     return response
   }
 }
+
+const READS = new Set(['GET', 'HEAD'])
 
 function requestIds(random: Random): Record<string, string> {
   const id = `req-${uuid(random)}`

@@ -1,12 +1,5 @@
 import type { Machine, MachineSpec, Machines } from '../../machine/index.js'
-import {
-  LabClock,
-  type Clock,
-  type VirtualClock,
-  type Probe,
-  type Random,
-  type SeededRandom,
-} from '../../runtime/index.js'
+import { LabClock, type Clock, type VirtualClock, type Probe } from '../../runtime/index.js'
 import type { Dispatch } from '../../wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { Events } from '../events.js'
@@ -21,6 +14,7 @@ import type { Front } from '../stage/front.js'
 import type { IronicProcess, StagedIronic } from '../stage/ironic-process.js'
 import type { SimulatedRegistry } from '../stage/registry.js'
 import type { ReservationGate } from '../stage/reservation-gate.js'
+import type { Randomness } from '../stage/randomness.js'
 import { StageKeeper, stillClock } from '../stage/stage-keeper.js'
 import type { StageOptions } from '../stage/stage-options.js'
 import type { Input } from './input.js'
@@ -31,7 +25,7 @@ import { StageSnapshots } from './snapshots.js'
 interface SnapshotsParts {
   options: StageOptions
   clock: Clock
-  random: Random
+  randomness: Randomness
   probe: Probe
   events: Events
   front: Front
@@ -84,7 +78,7 @@ interface OpenedSnapshots {
 
 /** Opens the snapshots of a stage, and the parts of it that its callers use. */
 export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapshots> {
-  const { options, clock, random, probe, events, machines, ironic, transports, url, stores } = parts
+  const { options, clock, randomness, probe, events, machines, ironic, transports, url, stores } = parts
   const keeper = new StageKeeper({ ...parts, machines: machines.snapshots })
   const deployments = new Map<string, Deployment>()
   let number = 0
@@ -96,7 +90,8 @@ export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapsh
       for (const [uuid, deployment] of state.deployments) deployments.set(uuid, deployment)
     },
   })
-  if (isSeeded(random)) keeper.register('randomness', random)
+  keeper.register('randomness', randomness.main)
+  keeper.register('randomness of reads', randomness.reads)
   for (const [name, store] of Object.entries(stores)) keeper.register(name, store as ReservationGate)
 
   const enroll = async ({ spec, fields, deployment }: Omit<Input & { do: 'enroll' }, 'do'>): Promise<string> => {
@@ -126,7 +121,7 @@ export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapsh
       : undefined
   const snapshots = new StageSnapshots({
     ...{ keeper, clock, events, inputs, journal: parts.journal, report: parts.report },
-    random: isSeeded(random) ? random : undefined,
+    random: randomness.main,
     unrepeatable: why ?? '',
     identity: options.identity ?? (() => ({})),
   })
@@ -156,5 +151,3 @@ export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapsh
     },
   }
 }
-
-const isSeeded = (random: Random): random is SeededRandom => 'take' in random

@@ -15,7 +15,7 @@ interface Base {
 
 /** How a lab shows that it has got to the same place. */
 export interface Check {
-  readonly random: readonly number[] | null
+  readonly random: readonly number[]
   readonly order: number
 }
 
@@ -37,7 +37,7 @@ interface SnapshotParts {
   journal: Journal
   /** Writes a sentence into the journal. */
   report: (what: string) => void
-  random: SeededRandom | undefined
+  random: SeededRandom
   /** Absent for a lab that cannot be repeated, with the reason. */
   inputs: Inputs | undefined
   unrepeatable: string
@@ -187,7 +187,7 @@ export class StageSnapshots implements Snapshots {
 
   #check(): Check {
     const { clock, random } = this.#parts
-    return { random: random?.take() ?? null, order: clock.nextOrder ?? 0 }
+    return { random: random.take(), order: clock.nextOrder ?? 0 }
   }
 
   /** Runs `work` while nothing else moves the lab. */

@@ -30,6 +30,7 @@ interface ConnectionParts {
   service: ServiceSettings
   folder: StateFolder | null
   clock: Clock
+  /** For request ids of answers to what is no HTTP. */
   random: Random
   logger: Logger
   scope: Scope

@@ -6,7 +6,6 @@ import {
   Probe,
   silent,
   systemClock,
-  systemRandom,
   withFields,
   withoutRepeats,
   type Clock,
@@ -43,6 +42,7 @@ import { openFront } from './front.js'
 import { observe } from './observation.js'
 import { OwnExchanges } from './own-exchanges.js'
 import { StagedIronic, type IronicProcess } from './ironic-process.js'
+import { randomnessOf } from './randomness.js'
 import { namingNodes } from './naming-nodes.js'
 import type { Deployment } from '../lab.js'
 import type { Inputs } from '../snapshots/inputs.js'
@@ -121,7 +121,8 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     node: (uuid) => database.records.nodes.get(uuid)?.record,
     nodeOf: (machine) => reservations.nodeOf(machine),
   })
-  const random = options.random ?? systemRandom
+  const randomness = randomnessOf(options.random)
+  const random = randomness.main
   const probe = new Probe()
   const events = new Events(
     () => clock.now(),
@@ -139,7 +140,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
 
   const front = openFront()
   const { toAgents, transport, addresses, server, url } = await connections(network, {
-    ...{ dispatch: front.dispatch, access, service, folder, clock, random, logger, scope },
+    ...{ dispatch: front.dispatch, access, service, folder, clock, random: randomness.refusals, logger, scope },
   })
   scope.onClose(() => front.shut())
 
@@ -244,6 +245,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     })
     const api = createIronicApi({
       ...{ conductor: ironic.conductor, store, clock, random, service, newest },
+      randomOfReads: randomness.reads,
       fastTrack: policy.fastTrack,
       ...(access.guard ? { guard: access.guard } : {}),
       logger: withFields(logger, { room: 'api' }),
@@ -293,7 +295,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
 
   const transports = { client: seen(transport), transport }
   const opened = await openSnapshots({
-    ...{ options, clock, random, probe, events, front, database, ironic, agents, machines, transports, url },
+    ...{ options, clock, randomness, probe, events, front, database, ironic, agents, machines, transports, url },
     stores: { reservations, accounts, registry, faults: observation.injector, journal: observation.recorder },
     journal: observation.journal,
     faults: observation.faults,

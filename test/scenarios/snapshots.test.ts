@@ -122,7 +122,6 @@ test('a fork goes on by itself, and ends as the lab that it comes from', async (
   await twin.provision('deleted')
   await twin.settled()
 
-  // The look at the node above has taken a random number.
   await lab.snapshots.restore(id)
   expect(await node.settled()).toEqual(end)
 })

@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto'
+import { keyedRandom, systemRandom, type Random, type SeededRandom } from '../../runtime/index.js'
+
+/** The random numbers of a stage, all of whose places can be kept. */
+export interface Randomness {
+  /** For all that changes something. */
+  readonly main: SeededRandom
+  /** For request ids of calls that only read: a further look leaves the ids of what follows as they are. */
+  readonly reads: SeededRandom
+  /** For answers to what was no request, which a lab does not repeat. */
+  readonly refusals: SeededRandom
+}
+
+/** @param random decides all of them; default: the host's, which nobody foresees */
+export function randomnessOf(random: Random = systemRandom): Randomness {
+  const main = 'take' in random ? (random as SeededRandom) : keyedRandom(random.bytes(32))
+  const seed = 'take' in random ? JSON.stringify(main.take()) : Buffer.from(random.bytes(32)).toString('hex')
+  const apart = (name: string): SeededRandom => keyedRandom(createHash('sha256').update(`${name} of ${seed}`).digest())
+  return { main, reads: apart('reads'), refusals: apart('refusals') }
+}
