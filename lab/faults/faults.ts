@@ -40,6 +40,8 @@ export class ActiveFault {
   readonly random: SeededRandom
   /** Aborted when the fault is lifted. */
   readonly lifted = new AbortController()
+  /** Aborted when the lab ends, or goes back to a snapshot. */
+  readonly ended = new AbortController()
 
   constructor(
     readonly id: string,
@@ -106,8 +108,18 @@ export class FaultInjector implements Faults {
     return { last: this.#last, faults }
   }
 
+  /** Lets go of what a fault makes wait: delays end with an error. */
   release(): void {
-    for (const { lifted } of this.#faults.values()) lifted.abort()
+    for (const { lifted, ended } of this.#faults.values()) {
+      lifted.abort()
+      ended.abort(new Error('the lab has ended, or gone back to a snapshot'))
+    }
+  }
+
+  /** Lets go of everything, and strikes no more. */
+  end(): void {
+    this.release()
+    this.clear()
   }
 
   restore({ last, faults }: FaultsState): void {

@@ -54,7 +54,7 @@ export async function strike<T>(
       if (effect.reason === 'timeout') await clock.sleep(DIAL_TIMEOUT, { weak: true })
       throw new Error(pullFailure(point['image'] as string, effect.reason ?? 'not-found'))
     case 'delay':
-      await clock.sleep(effect.ms)
+      await clock.sleep(effect.ms, { signal: active.ended.signal })
       return next()
     case 'hang':
       await new Promise<void>((resolve) => onAbort(active.lifted.signal, () => resolve()))

@@ -1,4 +1,4 @@
-import { systemClock, type Clock, type Logger, type Probe, type Scope } from '../../runtime/index.js'
+import { systemClock, type Clock, type Logger, type Probe } from '../../runtime/index.js'
 import type { Machines } from '../../machine/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 import { machineOf } from '../bmcs/bmcs.js'
@@ -32,7 +32,6 @@ export function observe(parts: {
   clock: Clock
   logger: Logger
   seed: number
-  scope: Scope
   database: CurrentDatabase
   reservations: ReservationGate
   journal: Pick<JournalOptions, 'capacity' | 'bytes'>
@@ -41,7 +40,7 @@ export function observe(parts: {
   /** Called before a caller adds a fault or lifts it. */
   changing: (change: FaultChange) => void
 }): Observation {
-  const { probe, events, clock, logger, seed, scope, database, reservations, machines, agents } = parts
+  const { probe, events, clock, logger, seed, database, reservations, machines, agents } = parts
   const node = (ident: string): Readonly<NodeRecord> | undefined => {
     const { nodes, nodesByName } = database.records
     return (nodes.get(ident) ?? nodes.get(nodesByName.get(ident) ?? ''))?.record
@@ -75,7 +74,6 @@ export function observe(parts: {
       recorder.struck(struck, point)
     },
   )
-  scope.onClose(() => injector.clear())
   const journal = new Journal({ now: () => clock.now(), wallNow: () => systemClock().now(), ...parts.journal })
   const recorder = recordInto(journal, {
     ...{ probe, events, clock, node, nodeOf, machineOf: machineBehind },

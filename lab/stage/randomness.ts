@@ -11,7 +11,7 @@ export interface Randomness {
   readonly refusals: SeededRandom
 }
 
-/** @param random decides all of them; default: the host's, which nobody foresees */
+/** @param random decides all of them; default: the host's, which cannot be foreseen */
 export function randomnessOf(random: Random = systemRandom): Randomness {
   const main = 'take' in random ? (random as SeededRandom) : keyedRandom(random.bytes(32))
   const seed = 'take' in random ? JSON.stringify(main.take()) : Buffer.from(random.bytes(32)).toString('hex')

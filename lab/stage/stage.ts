@@ -182,7 +182,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     },
   })
   const observation = observe({
-    ...{ probe, events, clock, logger, scope, database, reservations },
+    ...{ probe, events, clock, logger, database, reservations },
     seed: options.seed ?? 1,
     journal: options.journal ?? {},
     machines: () => machines,
@@ -228,6 +228,8 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   })
   scope.use(machines)
   scope.use(agents)
+  // A delayed access would keep its machine from ending.
+  scope.onClose(() => observation.injector.end())
 
   /** Starts a conductor, and an API that clients do not reach yet. */
   const start = async (from?: IronicState) => {

@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type * as Ext2fs from 'ext2fs'
-import { held, Mutex, type Clock } from '../../runtime/index.js'
+import type { Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
 import { filesystemFinding } from './filesystem-damage.js'
+import { mountingAlone, type InterruptedHold } from './mounting-alone.js'
 import { bufferOf } from '../../bytes/index.js'
 
 export interface VolumeStat {
@@ -42,11 +43,6 @@ export interface BootVolume {
   remove(path: string): Promise<void>
 }
 
-/**
- * Allows one mount at a time: the library is one WebAssembly instance with 16 MiB of memory, and its calls suspend. A
- * mount with a few edits takes two to four milliseconds, less than messages to a worker thread would.
- */
-const mounting = new Mutex()
 /** Size of the pieces in which files pass through that memory. */
 const PIECE = 1024 * 1024
 /** Limit on a file that is read: a damaged inode can have any size, and configs and boot entries are small. */
@@ -74,32 +70,30 @@ export function withBootVolume<T>(
   work: (volume: BootVolume) => Promise<T>,
   options: { readOnly?: boolean } = {},
 ): Promise<T> {
-  return held(clock, `mounting a filesystem of ${device.name}`, () =>
-    mounting.run(async () => {
-      if (!library) listings = 0
-      const { mount, umount } = (library ??= load())
-      const disk = new DiskAdapter(device, options.readOnly ?? false)
-      let clean = false
+  return mountingAlone(clock, `mounting a filesystem of ${device.name}`, async (held) => {
+    if (!library) listings = 0
+    const { mount, umount } = (library ??= load())
+    const disk = new DiskAdapter(device, options.readOnly ?? false, held)
+    let clean = false
+    try {
+      const filesystem = await disk.explaining(() => naming(device.name, () => mount(disk, offset)))
+      let broken = false
       try {
-        const filesystem = await disk.explaining(() => naming(device.name, () => mount(disk, offset)))
-        let broken = false
-        try {
-          return await disk.explaining(() => work(new Volume(filesystem.promises)))
-        } catch (error) {
-          broken = error instanceof LibraryBroken
-          throw error
-        } finally {
-          if (!broken) {
-            await disk.explaining(() => naming(device.name, () => umount(filesystem)))
-            clean = true
-          }
-        }
+        return await disk.explaining(() => work(new Volume(filesystem.promises)))
+      } catch (error) {
+        broken = error instanceof LibraryBroken
+        throw error
       } finally {
-        // A failed mount or unmount leaks the library's small memory: load a new instance.
-        if (!clean || listings >= MOST_LISTINGS) library = undefined
+        if (!broken) {
+          await disk.explaining(() => naming(device.name, () => umount(filesystem)))
+          clean = true
+        }
       }
-    }),
-  )
+    } finally {
+      // A failed mount or unmount leaks the library's small memory: load a new instance.
+      if (!clean || listings >= MOST_LISTINGS) library = undefined
+    }
+  })
 }
 
 /** Loaded on first use: half a megabyte of WebAssembly that most processes never need. */
@@ -125,6 +119,7 @@ class DiskAdapter implements Ext2fs.Disk {
   constructor(
     readonly device: BlockDevice,
     readonly readOnly: boolean,
+    readonly held: InterruptedHold,
   ) {}
 
   async explaining<T>(work: () => Promise<T>): Promise<T> {
@@ -166,7 +161,8 @@ class DiskAdapter implements Ext2fs.Disk {
     try {
       if (++this.#accesses > MOST_ACCESSES)
         throw new VolumeError('EUCLEAN', this.device.name, { damage: 'its structures lead round in circles' })
-      await work()
+      // A fault may delay the access.
+      await this.held.without(work)
     } catch (error) {
       this.#failure = { error }
       throw error

@@ -75,6 +75,21 @@ describe('coreos-installer', () => {
 })
 
 describe('a disk', () => {
+  test.each(['described', 'file'] as const)(
+    '(%s) whose accesses are slow delays the deployments of its lab',
+    async (disks) => {
+      await using lab = await createStagedLab({ disks })
+      const nodes = [await lab.enroll({ deploySteps: deploy_steps }), await lab.enroll({ deploySteps: deploy_steps })]
+      for (const node of nodes) await node.makeAvailable()
+      const before = lab.clock.elapsed()
+      for (const { uuid } of nodes)
+        lab.faults.add({ match: { node: uuid, disk: 'sda' }, effect: { kind: 'delay', ms: 100 } })
+      await Promise.all(nodes.map((node) => node.deploy()))
+      for (const node of nodes) expect(await node.settled()).toMatchObject(ACTIVE)
+      expect(lab.clock.elapsed() - before).toBeGreaterThan(seconds(10))
+    },
+  )
+
   test.each([
     ['at its first byte', 0],
     ['in the partition table', 1024],
