@@ -18,8 +18,15 @@ export {
   type BootTarget,
 } from './hardware/boot-override.js'
 export { type BiosAttribute, type BiosValue, settingProblem } from './hardware/firmware-settings.js'
-export type { EventSubscription, FirmwareVersion, MediaDevice } from './hardware/firmware-state.js'
+export {
+  type EventSubscription,
+  type FirmwareVersion,
+  type MediaDevice,
+  SECURE_BOOT_DATABASES,
+  type SecureBootDatabase,
+} from './hardware/firmware-state.js'
 export { factoryFirmware, MachineFirmware } from './hardware/machine-firmware.js'
+export { type SensorReading, sensorsOf } from './hardware/sensors.js'
 export { type MachineHardware, withHardware } from './hardware/machine-hardware.js'
 export { type HttpAnswer, NoAnswer } from './ignition/http-request.js'
 export type { IgnitionRequest } from './ignition/resources.js'

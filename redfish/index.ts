@@ -1,4 +1,5 @@
 /** Redfish services in front of simulated machines. */
 export type { Credentials, RedfishAccounts } from './access/credentials.js'
+export { redfishRefusal } from './protocol/answers.js'
 export { createRedfishService, type RedfishOptions, type RedfishService } from './service.js'
 export type { ServedMachines } from './service-parts.js'

@@ -2,6 +2,8 @@ import type { Machine } from '../machine/index.js'
 import type { Clock, Logger, Probe, Random } from '../runtime/index.js'
 import type { Credentials, RedfishAccounts } from './access/credentials.js'
 import type { Sessions } from './access/sessions.js'
+import type { EventHub } from './events/event-hub.js'
+import type { Tasks } from './tasks/tasks.js'
 
 /** The machines of a service. */
 export interface ServedMachines {
@@ -14,6 +16,10 @@ export interface ServiceParts {
   readonly machines: ServedMachines
   readonly accounts: RedfishAccounts
   readonly sessions: Sessions
+  readonly tasks: Tasks
+  readonly events: EventHub
+  /** Milliseconds of lab time that an update of firmware takes. */
+  readonly updateTime: number
   readonly clock: Clock
   readonly random: Random
   readonly probe: Probe
@@ -24,4 +30,6 @@ export interface ServiceParts {
   readonly requiresIfMatch: boolean
   /** The machines that a caller's credentials open. */
   visible(caller: Credentials): Machine[]
+  /** Whether a caller's credentials open a machine; a machine without an account stays without. */
+  sees(machine: Machine, caller: Credentials): boolean
 }

@@ -1,15 +1,35 @@
-import { createHash } from 'node:crypto'
-import { Probe, silent, UserError, uuid, type Clock, type Logger, type Random } from '../runtime/index.js'
-import { ConnectionFailed, type Dispatch, type WireRequest, type WireResponse } from '../wire/index.js'
+import {
+  Probe,
+  seconds,
+  sharedAbort,
+  silent,
+  UserError,
+  uuid,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../runtime/index.js'
+import {
+  ConnectionFailed,
+  HttpTransport,
+  probed,
+  type Dispatch,
+  type Transport,
+  type WireRequest,
+  type WireResponse,
+} from '../wire/index.js'
 import { authenticate } from './access/authenticate.js'
 import type { Credentials, RedfishAccounts } from './access/credentials.js'
 import { Sessions } from './access/sessions.js'
 import { bodyOf } from './protocol/body.js'
+import { etagOf, HEADERS, JSON_TYPE, jsonAnswer, resourceAnswer, withEtag } from './protocol/answers.js'
 import type { Document } from './protocol/document.js'
 import { queried } from './protocol/query.js'
 import { errorBody, refused, Refusal } from './protocol/refusal.js'
 import { allowed, type Call, type MachineCall, type Method, type Outcome, type Resource } from './protocol/resource.js'
 import { Routes } from './protocol/routes.js'
+import { EventHub } from './events/event-hub.js'
+import { Tasks } from './tasks/tasks.js'
 import { RESOURCES } from './resources/index.js'
 import type { ServedMachines, ServiceParts } from './service-parts.js'
 
@@ -26,12 +46,16 @@ export interface RedfishOptions {
   uuid?: string
   /** Most open sessions; by default 16 for each machine. */
   sessionLimit?: number
+  /** Milliseconds of lab time that an update of firmware takes; 2 seconds by default. */
+  updateTime?: number
+  /** Carries events to those who have subscribed; over HTTP by default. */
+  transport?: Transport
   /** Whether a PATCH, PUT or DELETE needs an If-Match header, as with some vendors; answered with 428 without. */
   requireIfMatch?: boolean
 }
 
 /** BMCs that are served by Redfish. */
-export interface RedfishService {
+export interface RedfishService extends AsyncDisposable {
   readonly dispatch: Dispatch
 }
 
@@ -48,14 +72,30 @@ const ROUTES = new Routes(RESOURCES)
 export function createRedfishService(options: RedfishOptions): RedfishService {
   const { machines, accounts, clock, random, probe = new Probe(), logger = silent } = options
   const most = () => options.sessionLimit ?? 16 * Math.max(1, machines.list().length)
+  const over = sharedAbort()
+  const closing = over.signal
+  const own = options.transport ? undefined : new HttpTransport({ clock, timeoutMs: seconds(10), connections: 4 })
+  const transport = probed(options.transport ?? own!, probe, { from: 'bmc', to: 'subscriber' })
+  const events = new EventHub({ machines, transport, clock, random, logger, closing })
+  const attached = events.attach(probe)
   const service: ServiceParts = {
-    ...{ machines, accounts, clock, random, probe, logger },
+    ...{ machines, accounts, clock, random, probe, logger, events },
     sessions: new Sessions({ clock, random, most }),
+    tasks: new Tasks({ clock, random, closing }),
+    updateTime: options.updateTime ?? seconds(2),
     uuid: options.uuid ?? uuid(random),
     requiresIfMatch: options.requireIfMatch ?? false,
     visible: (caller) => machines.list().filter((machine) => sees(accounts, machine, caller)),
+    sees: (machine, caller) => sees(accounts, machine, caller),
   }
-  return { dispatch: (request) => answered(service, request) }
+  return {
+    dispatch: (request) => answered(service, request),
+    [Symbol.asyncDispose]: async () => {
+      attached[Symbol.dispose]()
+      over.abort()
+      await own?.[Symbol.asyncDispose]()
+    },
+  }
 }
 
 /** Whether credentials open a machine, without leaving them there as its account. */
@@ -108,7 +148,9 @@ async function carriedOut(service: ServiceParts, request: WireRequest): Promise<
   const body = method === 'get' || method === 'delete' ? {} : bodyOf(request, method === 'post')
   const call: Call = { service, request, params, body, query, caller }
   const ofMachine = machine ? { ...call, machine } : call
-  return probed(service, request, resource, method, machine?.spec.id, () => run(resource, method, ofMachine, path))
+  return throughProbe(service, request, resource, method, machine?.spec.id, () =>
+    run(resource, method, ofMachine, path),
+  )
 }
 
 /** A POST of a session has its credentials in the body. */
@@ -116,7 +158,7 @@ const isSignIn = (resource: Resource, { method }: WireRequest): boolean =>
   method === 'POST' && resource.path.startsWith('/SessionService/Sessions')
 
 /** A fault may leave a change out; the answer then is what it would have been. */
-async function probed(
+async function throughProbe(
   { probe }: ServiceParts,
   { method: verb, target }: WireRequest,
   resource: Resource,
@@ -154,7 +196,10 @@ async function read(resource: Resource, call: Call | MachineCall, path: string):
   if (!document) throw refused(404, 'ResourceMissingAtURI', [path])
   const { query, request } = call
   const wanted = query.size === 0 ? document : await queried(document, query, (other) => fetched(call, other))
-  const answer = resourceAnswer(resource, wanted)
+  const plain = resourceAnswer(resource, wanted)
+  const status = (resource.statusOf as ((call: Call) => number) | undefined)?.(call) ?? 200
+  if (status !== 200) return { ...plain, status, headers: { ...plain.headers, 'retry-after': '1' } }
+  const answer = plain
   const { 'if-none-match': known } = request.headers
   const isKnown =
     known !== undefined && (known === '*' || known.split(/\s*,\s*/).includes(answer.headers['etag'] ?? ''))
@@ -185,40 +230,6 @@ async function checkMatch(resource: Resource, call: Call | MachineCall, expected
   const listed = expected.split(/\s*,\s*/).map((each) => each.replace(/^W\//, ''))
   if (!listed.includes('*') && !listed.includes(etag))
     throw refused(412, 'PreconditionFailed', [], { resolution: 'Read the resource again.' })
-}
-
-const JSON_TYPE = 'application/json; charset=utf-8'
-const HEADERS = { 'odata-version': '4.0', 'cache-control': 'no-cache', server: 'ironstage' } as const
-
-const jsonAnswer = (
-  status: number,
-  document: Document,
-  headers: Readonly<Record<string, string>> = {},
-): WireResponse => ({
-  status,
-  headers: { ...HEADERS, 'content-type': JSON_TYPE, ...headers },
-  body: JSON.stringify(document),
-})
-
-function resourceAnswer(resource: Resource, document: Document): WireResponse {
-  const type = /^#(\w+)\.(?:v\w+\.)?/.exec(String(document['@odata.type']))?.[1]
-  const marked = withEtag(document)
-  const described = type === undefined ? {} : { link: `</redfish/v1/JsonSchemas/${type}>; rel=describedby` }
-  const etag = marked['@odata.etag']
-  return jsonAnswer(200, marked, {
-    allow: allowed(resource),
-    ...described,
-    ...(typeof etag === 'string' ? { etag } : {}),
-  })
-}
-
-const withEtag = (document: Document): Document =>
-  document['@odata.id'] === undefined ? document : { '@odata.etag': etagOf(document), ...document }
-
-function etagOf(document: Document): string {
-  const known = document['@odata.etag']
-  if (typeof known === 'string') return known
-  return `"${createHash('sha1').update(JSON.stringify(document)).digest('base64url').slice(0, 16)}"`
 }
 
 function splitTarget(target: string): [path: string, search: string] {

@@ -156,7 +156,7 @@ export class Watch implements Disposable {
         if (entry.what === 'struck') this.#written.strikes++
         return
       case 'bmc':
-        if (entry.node === null)
+        if (entry.node === null && entry.method === null)
           this.#violated('machine without a node', null, `the BMC of a node that is gone was called: ${entry.call}`)
         return
       default:

@@ -43,6 +43,7 @@ const MATCH = closed({
 
 /** Members of effects beyond their kind. */
 const MEMBERS: Partial<Record<keyof typeof POINTS, { properties: Record<string, Schema>; required?: string[] }>> = {
+  'bmc-busy': { properties: { retryAfter: count('seconds of Retry-After', 1) } },
   'bmc-dark': { properties: { for: DURATION }, required: ['for'] },
   'exit-code': {
     properties: { code: { type: 'integer', minimum: 0, maximum: 255 }, stderr: { type: 'string' } },

@@ -37,6 +37,11 @@ export type FaultEffect =
   | { kind: 'bmc-silent' }
   /** The call is carried out; after it, the BMC does not answer for `ms` of lab time, as while it starts again. */
   | { kind: 'bmc-dark'; ms: number }
+  /**
+   * The BMC has too much to do: it answers 503, over Redfish with `Retry-After` in seconds, 30 by default. On `sign in`
+   * it has as many sessions as it takes.
+   */
+  | { kind: 'bmc-busy'; retryAfter?: number }
   /** The BMC says that it has done what it has not. */
   | { kind: 'bmc-lies' }
   /** The program does not run; it ends with this exit code after printing `stderr`. */

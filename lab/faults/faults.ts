@@ -9,7 +9,7 @@ import {
 import type { NodeRecord } from '../../wire/index.js'
 import { checkFault, pointsOf } from './check-fault.js'
 import type { AddedFault, Fault, FaultReport, Faults } from './fault.js'
-import { matchesRoute, nodeInPath, programOf } from './points.js'
+import { bmcAt, isOverHttp, matchesRoute, nodeInPath, programOf } from './points.js'
 import type { Phase } from './phase.js'
 import { strike } from './strike.js'
 
@@ -183,7 +183,7 @@ export class FaultInjector implements Faults {
     const { clock } = this.#context
     if (!pointsOf(fault).includes(point.kind) || !this.#matches(fault, point)) return false
     // A dark BMC answers no call at all.
-    if (effect.kind === 'bmc-dark' && clock.now() < (active.dark.get(String(point['node'])) ?? 0)) return true
+    if (effect.kind === 'bmc-dark' && clock.now() < (active.dark.get(bmcAt(point)) ?? 0)) return true
     if (between && !(between[0] <= clock.elapsed() && clock.elapsed() < between[1])) return false
     if (active.struck >= times || active.passed++ < after) return false
     if (probability < 1 && active.random.next() >= probability) return false
@@ -199,7 +199,7 @@ export class FaultInjector implements Faults {
     const wanted = match.node === undefined ? undefined : context.node(match.node)
     if (match.node !== undefined && !wanted) return false
     // A BMC belongs to a node before its machine exists.
-    const ofBmc = point.kind === 'bmc' ? context.node(String(point['node'])) : undefined
+    const ofBmc = point.kind === 'bmc' && point['node'] !== undefined ? context.node(String(point['node'])) : undefined
     const machine = ofBmc ? context.machineOf(ofBmc.uuid) : (point['machine'] as string | undefined)
     if (match.machine !== undefined && match.machine !== machine) return false
     const ident = (point['node'] as string | undefined) ?? nodeInPath(point)
@@ -225,6 +225,12 @@ export class FaultInjector implements Faults {
 /** Whether an effect can act at a point of a kind that fits. */
 function concerns(effect: Fault['effect'], point: ProbePoint): boolean {
   switch (effect.kind) {
+    case 'status':
+    case 'connection-reset':
+    case 'truncated-body':
+    case 'malformed-body':
+    case 'slow-body':
+      return point.kind === 'exchange' || isOverHttp(point)
     case 'agent-silent':
       return point['from'] === 'agent' || point['to'] === 'agent'
     case 'wrong-token':

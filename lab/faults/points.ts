@@ -4,6 +4,12 @@ import { beginsWith, routeOf } from './check-fault.js'
 export const programOf = (point: ProbePoint): string | undefined =>
   point.kind === 'command' ? (point['argv'] as readonly string[])[0]!.split('/').at(-1) : undefined
 
+/** The BMC of a call: by its node, or by the machine where a stranger's call came over the network. */
+export const bmcAt = (point: ProbePoint): string => String(point['node'] ?? point['machine'])
+
+/** Whether a call of a BMC came over Redfish, and is answered by HTTP. */
+export const isOverHttp = (point: ProbePoint): boolean => point.kind === 'bmc' && point['method'] !== undefined
+
 /** Whether an exchange is one of a route, as in `PUT /v1/nodes/:id/states/provision`. */
 export function matchesRoute(route: string, point: ProbePoint): boolean {
   if (point.kind !== 'exchange') return false

@@ -1,15 +1,27 @@
 import { BmcRefused } from '../../ironic-mock/index.js'
 import { DIAL_TIMEOUT, pullFailure, type CommandEnd } from '../../machine/index.js'
+import { redfishRefusal } from '../../redfish/index.js'
 import { onAbort, type ProbePoint } from '../../runtime/index.js'
 import { ConnectionFailed, isExchange, type WireResponse } from '../../wire/index.js'
 import type { FaultEffect } from './fault.js'
 import type { ActiveFault, FaultContext } from './faults.js'
 import { cutOff, emptyLastError, halved, slowed, withBody } from './answers.js'
+import { bmcAt, isOverHttp } from './points.js'
 
 const OF_THIS_LAB = '(a fault of this lab)'
 
 const connectionLost = () => new ConnectionFailed(`the connection was lost ${OF_THIS_LAB}`)
-const bmcSilent = () => new BmcRefused('unreachable', `the connection was refused ${OF_THIS_LAB}`)
+const bmcSilent = (point: ProbePoint) => {
+  if (isOverHttp(point)) return connectionLost()
+  return new BmcRefused('unreachable', `the connection was refused ${OF_THIS_LAB}`)
+}
+/** A BMC that has too much to do. */
+function busy(point: ProbePoint, retryAfter: number): WireResponse {
+  if (!isOverHttp(point)) throw new BmcRefused('unreachable', `it answered 503, service unavailable ${OF_THIS_LAB}`)
+  const key = point['call'] === 'sign in' ? 'SessionLimitExceeded' : 'ServiceTemporarilyUnavailable'
+  return redfishRefusal(503, key, [String(retryAfter)], { 'retry-after': String(retryAfter) })
+}
+
 const diskFailure = (code: 'EIO' | 'ENOSPC') =>
   Object.assign(new Error(`${code === 'EIO' ? 'input/output error' : 'no space left on device'} ${OF_THIS_LAB}`), {
     code,
@@ -36,9 +48,11 @@ export async function strike<T>(
       return next()
     }
     case 'bmc-silent':
-      throw bmcSilent()
+      throw bmcSilent(point)
     case 'bmc-dark':
-      return darkened(active, effect.ms, String(point['node']), next, context)
+      return darkened(active, effect.ms, point, next, context)
+    case 'bmc-busy':
+      return busy(point, effect.retryAfter ?? 30) as T
     case 'bmc-lies':
       // A call that only reads has nothing to lie about; a change is left out.
       return (isRead(point) ? next() : undefined) as Promise<T>
@@ -58,7 +72,7 @@ export async function strike<T>(
       return next()
     case 'hang':
       await new Promise<void>((resolve) => onAbort(active.lifted.signal, () => resolve()))
-      throw point.kind === 'bmc' ? bmcSilent() : connectionLost()
+      throw point.kind === 'bmc' ? bmcSilent(point) : connectionLost()
     default:
       return (await exchanged(effect, point, next as () => Promise<WireResponse>, context)) as T
   }
@@ -71,7 +85,8 @@ async function exchanged(
   next: () => Promise<WireResponse>,
   { clock }: FaultContext,
 ): Promise<WireResponse> {
-  if (!isExchange(point)) return next()
+  if (!isExchange(point) && !isOverHttp(point)) return next()
+  const side = isExchange(point) ? point.side : 'server'
   switch (effect.kind) {
     case 'status': {
       const { status, body } = effect
@@ -81,19 +96,19 @@ async function exchanged(
       if (effect.when === 'after') await next()
       throw connectionLost()
     case 'truncated-body':
-      return cutOff(await next(), point.side)
+      return cutOff(await next(), side)
     case 'malformed-body':
       return halved(await next())
     case 'slow-body':
-      return slowed(await next(), effect.bytesPerSecond, point.side, clock)
+      return slowed(await next(), effect.bytesPerSecond, side, clock)
     case 'repeat':
       for (let more = (effect.times ?? 2) - 1; more > 0; more--) await next()
       return next()
     case 'wrong-token':
-      point.changes.push((body) => ({ ...body, agent_token: 'not-the-token-of-this-agent' }))
+      if (isExchange(point)) point.changes.push((body) => ({ ...body, agent_token: 'not-the-token-of-this-agent' }))
       return next()
     case 'stale-agent-url':
-      point.changes.push((body) => ({ ...body, callback_url: STALE_AGENT_URL }))
+      if (isExchange(point)) point.changes.push((body) => ({ ...body, callback_url: STALE_AGENT_URL }))
       return next()
     case 'empty-last-error':
       return emptyLastError(await next())
@@ -108,20 +123,23 @@ const STALE_AGENT_URL = 'http://127.0.0.1:1'
 async function darkened<T>(
   { dark }: ActiveFault,
   ms: number,
-  node: string,
+  point: ProbePoint,
   next: () => Promise<T>,
   { clock }: FaultContext,
 ): Promise<T> {
-  if (clock.now() < (dark.get(node) ?? 0)) throw bmcSilent()
+  const bmc = bmcAt(point)
+  if (clock.now() < (dark.get(bmc) ?? 0)) throw bmcSilent(point)
   try {
     return await next()
   } finally {
-    dark.set(node, clock.now() + ms)
+    dark.set(bmc, clock.now() + ms)
   }
 }
 
 const machineAt = (point: ProbePoint, context: FaultContext): string | undefined =>
-  point.kind === 'bmc' ? context.machineOf(String(point['node'])) : (point['machine'] as string | undefined)
+  point.kind === 'bmc' && point['node'] !== undefined
+    ? context.machineOf(String(point['node']))
+    : (point['machine'] as string | undefined)
 
 /** A call that changes nothing, or whose answer is something that was made. */
-const isRead = (point: ProbePoint): boolean => /^(read |subscribe$)/.test(String(point['call']))
+const isRead = (point: ProbePoint): boolean => /^(read |subscribe$|sign in$)/.test(String(point['call']))

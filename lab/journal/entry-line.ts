@@ -1,4 +1,4 @@
-import type { JournalEntry } from './entry.js'
+import type { BmcEntry, JournalEntry } from './entry.js'
 
 /** An entry in a line for people: `12:00:31.250  node-3  PUT /v1/nodes/node-3/states/provision 202  (fault-1)` */
 export function entryLine(entry: JournalEntry): string {
@@ -20,7 +20,7 @@ function text(entry: JournalEntry): string {
     case 'state':
       return `${entry.was === entry.state || entry.was === null ? '' : `${entry.was} > `}${entry.state}${entry.power === null ? '' : `, ${entry.power}`}${entry.lastError === null ? '' : `: ${entry.lastError}`}`
     case 'bmc':
-      return `bmc  ${entry.call}${entry.error === null ? '' : `  ${entry.error}`}`
+      return `bmc  ${entry.call}${redfish(entry)}${entry.error === null ? '' : `  ${entry.error}`}`
     case 'power':
       return `power ${entry.what}${entry.error === null ? '' : `  ${entry.error}`}`
     case 'boot':
@@ -33,3 +33,6 @@ function text(entry: JournalEntry): string {
       return entry.what
   }
 }
+
+const redfish = ({ method, target, status }: BmcEntry): string =>
+  method === null ? '' : `  ${method} ${target}${status === null ? '' : `  ${status}`}`

@@ -80,6 +80,11 @@ export interface StateEntry extends EntryHead {
 export interface BmcEntry extends EntryHead {
   kind: 'bmc'
   call: string
+  /** Method and path of a call that came over Redfish; null for one of this lab's Ironic. */
+  method: string | null
+  target: string | null
+  /** Status of its answer. */
+  status: number | null
   error: string | null
   duration: number
 }

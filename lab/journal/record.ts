@@ -61,7 +61,7 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
 
   /** The node and machine that a point concerns. */
   const concerned = (point: ProbePoint): Subject => {
-    if (point.kind === 'bmc') return subject(node(String(point['node'])), undefined)
+    if (point.kind === 'bmc' && point['node'] !== undefined) return subject(node(String(point['node'])), undefined)
     const named = nodeInPath(point)
     const record = named === undefined ? undefined : node(named)
     return record ? subject(record, point['machine'] as string | undefined) : ofPoint(point)
@@ -93,6 +93,7 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
           ...at,
           fault,
           call: String(point['call']),
+          ...redfishCall(point, result as WireResponse | undefined),
           error: failure,
           duration,
         }))
@@ -201,6 +202,13 @@ const completed = (before: Subject, after: Subject): Subject => ({
   name: before.node === null ? after.name : before.name,
   machine: before.machine ?? after.machine,
 })
+
+/** What a call over Redfish was, for the journal. */
+function redfishCall(point: ProbePoint, answer: WireResponse | undefined) {
+  const { method = null, target } = point as { method?: string; target?: string }
+  if (method === null) return { method, target: null, status: null }
+  return { method, target: maskedTarget(target!), status: answer?.status ?? null }
+}
 
 const NOTHING: Subject = { node: null, name: null, machine: null }
 

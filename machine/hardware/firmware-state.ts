@@ -34,6 +34,8 @@ export interface EventSubscription {
   Protocol: string
   Destination: string
   EventTypes: string[]
+  /** Headers that are sent with each event. */
+  HttpHeaders?: Record<string, string>
 }
 
 /** Stored state of a machine's firmware and BMC. A missing field has its factory value. */
@@ -57,6 +59,22 @@ export interface FirmwareState {
   /** Secure boot of the boot that began last. */
   bootedSecurely?: boolean
   mediaOptions?: Partial<Record<MediaDevice, MediaOptions>>
+  mediaTrust?: Partial<Record<MediaDevice, MediaTrust>>
+  /** Databases of secure boot without their keys. */
+  emptyKeys?: readonly SecureBootDatabase[]
+}
+
+/** Databases of secure boot, by their UEFI names. */
+export const SECURE_BOOT_DATABASES = ['PK', 'KEK', 'db', 'dbx'] as const
+
+export type SecureBootDatabase = (typeof SECURE_BOOT_DATABASES)[number]
+
+/** How far a slot believes the servers of its images. */
+export interface MediaTrust {
+  /** Whether their certificates are verified. */
+  verify: boolean
+  /** Certificates that are believed, PEM. */
+  certificates: readonly { readonly id: string; readonly pem: string }[]
 }
 
 /** Details of an inserted medium. */

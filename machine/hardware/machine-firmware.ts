@@ -10,6 +10,8 @@ import type {
   FirmwareVersion,
   MediaDevice,
   MediaOptions,
+  MediaTrust,
+  SecureBootDatabase,
   VirtualMedium,
 } from './firmware-state.js'
 import type { MachineSpec } from '../machine-spec.js'
@@ -69,6 +71,11 @@ export class MachineFirmware {
     return entry
   }
 
+  async clearLog(): Promise<void> {
+    this.log.clear()
+    await this.#keep()
+  }
+
   get bootMode(): 'uefi' | 'bios' {
     return this.#state.bootMode ?? this.#spec.firmware
   }
@@ -118,6 +125,18 @@ export class MachineFirmware {
     if (on && this.bootMode === 'bios')
       throw new UserError('secure-boot', `${this.#spec.id} boots by BIOS, which knows no secure boot`)
     this.#state.secureBoot = on
+    await this.#keep()
+  }
+
+  /** Databases of secure boot without keys. */
+  get emptyKeys(): readonly SecureBootDatabase[] {
+    return this.#state.emptyKeys ?? []
+  }
+
+  /** Without the platform key secure boot is off. */
+  async setEmptyKeys(databases: readonly SecureBootDatabase[]): Promise<void> {
+    this.#state.emptyKeys = [...databases]
+    if (databases.includes('PK')) this.#state.secureBoot = false
     await this.#keep()
   }
 
@@ -201,6 +220,17 @@ export class MachineFirmware {
     return this.#state.mediaOptions?.[device] ?? {}
   }
 
+  /** How far a slot believes the servers of its images. */
+  mediaTrust(device: MediaDevice): MediaTrust {
+    return this.#state.mediaTrust?.[device] ?? { verify: false, certificates: [] }
+  }
+
+  async trustMedia(device: MediaDevice, change: Partial<MediaTrust>): Promise<void> {
+    const trust = { ...this.mediaTrust(device), ...change }
+    this.#state.mediaTrust = { ...this.#state.mediaTrust, [device]: trust }
+    await this.#keep()
+  }
+
   async insert(device: MediaDevice, url: string, options: MediaOptions = {}): Promise<void> {
     this.#state.media = { ...this.#state.media, [device]: url }
     const { [device]: _, ...others } = this.#state.mediaOptions ?? {}
@@ -266,14 +296,23 @@ export class MachineFirmware {
     return this.#state.subscriptions ?? []
   }
 
-  async subscribe(wanted: Omit<EventSubscription, 'Id'>): Promise<EventSubscription> {
-    const { Context, Protocol, Destination, EventTypes } = wanted
+  /** @param id of a subscription that several machines have; the next number without */
+  async subscribe(wanted: Omit<EventSubscription, 'Id'>, id?: string): Promise<EventSubscription> {
+    const { Context, Protocol, Destination, EventTypes, HttpHeaders } = wanted
     const number = this.#state.nextSubscription ?? 1
-    const made = { Id: String(number), Context, Protocol, Destination, EventTypes: [...EventTypes] }
-    this.#state.nextSubscription = number + 1
+    const made = {
+      ...{ Id: id ?? String(number), Context, Protocol, Destination, EventTypes: [...EventTypes] },
+      ...(HttpHeaders && { HttpHeaders: { ...HttpHeaders } }),
+    }
+    if (id === undefined) this.#state.nextSubscription = number + 1
     this.#state.subscriptions = [...this.subscriptions(), made]
     await this.#keep()
     return made
+  }
+
+  async changeSubscription(changed: EventSubscription): Promise<void> {
+    this.#state.subscriptions = this.subscriptions().map((each) => (each.Id === changed.Id ? { ...changed } : each))
+    await this.#keep()
   }
 
   /** @throws UserError when there is none of this id */

@@ -5,7 +5,7 @@ import type { Credentials } from './credentials.js'
 export interface Session {
   readonly id: string
   readonly token: string
-  readonly credentials: Credentials
+  credentials: Credentials
   readonly created: number
   /** When it was used last. */
   used: number
@@ -78,6 +78,11 @@ export class Sessions {
     return [...this.#byId.values()].filter(
       ({ credentials }) => credentials.username === username && credentials.password === password,
     )
+  }
+
+  /** Sessions go on with an account that has changed. */
+  rename(before: Credentials, after: Credentials): void {
+    for (const session of this.of(before)) session.credentials = after
   }
 
   end(id: string): void {

@@ -33,7 +33,7 @@ export const collection = (
   type: string,
   path: readonly string[],
   name: string,
-  members: readonly Reference[],
+  members: readonly (Reference | Document)[],
 ): Document => ({
   '@odata.id': pathOf(...path),
   '@odata.type': typeOf(type),

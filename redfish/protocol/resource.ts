@@ -37,6 +37,8 @@ type Change<C> = (call: C) => Outcome | void | Promise<Outcome | void>
 interface Methods<C> {
   /** Undefined for a resource that does not exist. */
   get?: Read<C>
+  /** Status of a read that is not 200, of a monitor of work under way. */
+  statusOf?: (call: C) => number
   /** An answer that is no document: a stream, XML. */
   raw?: (call: C) => WireResponse
   patch?: Change<C>

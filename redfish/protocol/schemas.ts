@@ -1,6 +1,6 @@
 /** Versions of DMTF's schemas that the resources follow; collections have none. */
 export const SCHEMAS = {
-  AccountService: '1.13.0',
+  AccountService: '1.15.0',
   AttributeRegistry: '1.3.7',
   Bios: '1.2.1',
   BootOption: '1.0.4',
@@ -28,7 +28,7 @@ export const SCHEMAS = {
   SecureBoot: '1.1.0',
   SecureBootDatabase: '1.0.1',
   Sensor: '1.7.0',
-  ServiceRoot: '1.15.0',
+  ServiceRoot: '1.17.0',
   Session: '1.6.0',
   SessionService: '1.1.8',
   SimpleStorage: '1.3.1',

@@ -69,9 +69,8 @@ function checkAttributes({ firmware }: Machine, wanted: Readonly<Record<string, 
 }
 
 /** The attribute registry of a machine's BIOS. */
-export function attributeRegistry(attributes: readonly BiosAttribute[], path: string): Document {
+export function attributeRegistry(attributes: readonly BiosAttribute[]): Document {
   return {
-    '@odata.id': path,
     '@odata.type': typeOf('AttributeRegistry'),
     Id: BIOS_REGISTRY,
     Name: 'BIOS Attribute Registry',
@@ -83,7 +82,7 @@ export function attributeRegistry(attributes: readonly BiosAttribute[], path: st
         AttributeName: name,
         DisplayName: name,
         Type: type,
-        DefaultValue: value,
+        ...(rest.unique ? {} : { DefaultValue: value }),
         ...(type === 'Enumeration'
           ? { Value: allowed.map((each) => ({ ValueName: each, ValueDisplayName: each })) }
           : {}),

@@ -14,6 +14,9 @@ function chassisOf({ machine }: Pick<MachineCall, 'machine'>): Document {
     PowerState: machine.power() === 'on' ? 'On' : 'Off',
     IndicatorLED: indicatorOf(machine, 'chassis'),
     Status: { ...status(firmware.report().health), HealthRollup: firmware.report().health },
+    Thermal: link('Chassis', spec.id, 'Thermal'),
+    Power: link('Chassis', spec.id, 'Power'),
+    Sensors: link('Chassis', spec.id, 'Sensors'),
     Links: { ComputerSystems: [link('Systems', spec.id)], ManagedBy: [link('Managers', spec.id)] },
     Actions: {
       '#Chassis.Reset': {

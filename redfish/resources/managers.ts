@@ -23,6 +23,7 @@ function managerOf({ machine, service }: MachineCall): Document {
     Status: status(),
     CommandShell: { ServiceEnabled: false, MaxConcurrentSessions: 0, ConnectTypesSupported: [] },
     VirtualMedia: own('VirtualMedia'),
+    LogServices: own('LogServices'),
     Links: {
       ManagerForServers: [link('Systems', spec.id)],
       ManagerForChassis: [link('Chassis', spec.id)],

@@ -2,6 +2,11 @@ import { head, link } from '../protocol/document.js'
 import { MOST_LEVELS } from '../protocol/query.js'
 import { ofService, type Resource } from '../protocol/resource.js'
 
+const SERVICES = [
+  ...['Systems', 'Managers', 'Chassis', 'SessionService', 'UpdateService', 'TaskService', 'EventService'],
+  ...['AccountService', 'CertificateService', 'Registries', 'JsonSchemas'],
+]
+
 /** The root, which needs no credentials, and the OData documents beside it. */
 export const SERVICE_ROOT: readonly Resource[] = [
   ofService('/', {
@@ -11,7 +16,7 @@ export const SERVICE_ROOT: readonly Resource[] = [
       ...head('ServiceRoot', [], 'Root Service'),
       '@odata.id': '/redfish/v1/',
       Id: 'RootService',
-      RedfishVersion: '1.20.0',
+      RedfishVersion: '1.21.0',
       UUID: service.uuid,
       Product: 'ironstage',
       Vendor: 'ironstage',
@@ -29,6 +34,13 @@ export const SERVICE_ROOT: readonly Resource[] = [
       Managers: link('Managers'),
       Chassis: link('Chassis'),
       SessionService: link('SessionService'),
+      UpdateService: link('UpdateService'),
+      Tasks: link('TaskService'),
+      EventService: link('EventService'),
+      AccountService: link('AccountService'),
+      CertificateService: link('CertificateService'),
+      Registries: link('Registries'),
+      JsonSchemas: link('JsonSchemas'),
       Links: { Sessions: link('SessionService', 'Sessions') },
     }),
   }),
@@ -37,9 +49,7 @@ export const SERVICE_ROOT: readonly Resource[] = [
     reads: 'read service',
     get: () => ({
       '@odata.context': '/redfish/v1/$metadata',
-      value: ['Systems', 'Managers', 'Chassis', 'SessionService'].map((name) => ({
-        ...{ name, kind: 'Singleton', url: `/redfish/v1/${name}` },
-      })),
+      value: SERVICES.map((name) => ({ name, kind: 'Singleton', url: `/redfish/v1/${name}` })),
     }),
   }),
 ]

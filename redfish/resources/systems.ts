@@ -4,6 +4,7 @@ import { checkAction, checkPatch, oneOf } from '../protocol/checks.js'
 import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
 import { refused } from '../protocol/refusal.js'
 import { ofMachine, ofService, type MachineCall, type Outcome, type Resource } from '../protocol/resource.js'
+import { CPU_MODELS } from './processors.js'
 import { boot, bootOf, changeBoot } from './boot.js'
 
 const INDICATOR = { on: 'Lit', off: 'Off', blinking: 'Blinking' } as const
@@ -40,7 +41,7 @@ function systemOf({ machine }: Pick<MachineCall, 'machine'>): Document {
       Count: 1,
       CoreCount: spec.cpus,
       LogicalProcessorCount: spec.cpus,
-      Model: spec.architecture === 'x86_64' ? 'Simulated x86-64 CPU' : 'Simulated ARM CPU',
+      Model: CPU_MODELS[spec.architecture],
       Status: { ...status(), HealthRollup: 'OK' },
     },
     MemorySummary: { TotalSystemMemoryGiB: spec.memoryMib / 1024, Status: { ...status(), HealthRollup: 'OK' } },
@@ -48,6 +49,11 @@ function systemOf({ machine }: Pick<MachineCall, 'machine'>): Document {
     SecureBoot: own('SecureBoot'),
     EthernetInterfaces: own('EthernetInterfaces'),
     VirtualMedia: own('VirtualMedia'),
+    Storage: own('Storage'),
+    SimpleStorage: own('SimpleStorage'),
+    Processors: own('Processors'),
+    Memory: own('Memory'),
+    LogServices: own('LogServices'),
     Links: { Chassis: [link('Chassis', spec.id)], ManagedBy: [link('Managers', spec.id)] },
     Actions: {
       '#ComputerSystem.Reset': {

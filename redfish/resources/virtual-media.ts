@@ -5,7 +5,7 @@ import { refused } from '../protocol/refusal.js'
 import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
 
 /** The slots, by their ids. */
-const SLOTS: Readonly<Record<string, { device: MediaDevice; name: string; types: readonly string[] }>> = {
+export const MEDIA_SLOTS: Readonly<Record<string, { device: MediaDevice; name: string; types: readonly string[] }>> = {
   Cd: { device: 'cdrom', name: 'Virtual CD', types: ['CD', 'DVD'] },
   Floppy: { device: 'floppy', name: 'Virtual floppy', types: ['Floppy'] },
   UsbStick: { device: 'disk', name: 'Virtual USB stick', types: ['USBStick'] },
@@ -26,16 +26,16 @@ const MEDIUM: Readonly<Record<string, Check>> = {
   Password: nullable(text({ most: 1024 })),
 }
 
-const slotOf = ({ params }: MachineCall) => SLOTS[params['slot']!]
+const slotOf = ({ params }: MachineCall) => MEDIA_SLOTS[params['slot']!]
 
-function present(call: MachineCall): (typeof SLOTS)[string] {
+function present(call: MachineCall): (typeof MEDIA_SLOTS)[string] {
   const slot = slotOf(call)
   if (!slot) throw refused(404, 'ResourceNotFound', ['VirtualMedia', call.params['slot']!])
   return slot
 }
 
 function mediumOf(parent: Parent, machine: Machine, id: string): Document | undefined {
-  const slot = SLOTS[id]
+  const slot = MEDIA_SLOTS[id]
   if (!slot) return undefined
   const path = [parent, machine.spec.id, 'VirtualMedia', id]
   const image = machine.firmware.inserted(slot.device)
@@ -53,6 +53,8 @@ function mediumOf(parent: Parent, machine: Machine, id: string): Document | unde
     TransferProtocolType: image === undefined ? null : protocolOf(image),
     UserName: username ?? null,
     Password: null,
+    VerifyCertificate: machine.firmware.mediaTrust(slot.device).verify,
+    Certificates: link(...path, 'Certificates'),
     Status: status(),
     Actions: {
       '#VirtualMedia.InsertMedia': {
@@ -93,7 +95,11 @@ const eject = (call: MachineCall): Promise<void> => call.machine.firmware.eject(
 async function patch(call: MachineCall, parent: Parent): Promise<void> {
   const { body, machine, params } = call
   const current = mediumOf(parent, machine, params['slot']!)
-  checkPatch(body, { ...MEDIUM, Image: nullable(url) }, current)
+  checkPatch(body, { ...MEDIUM, Image: nullable(url), VerifyCertificate: bool }, current)
+  if (body['VerifyCertificate'] !== undefined) {
+    await call.machine.firmware.trustMedia(present(call).device, { verify: body['VerifyCertificate'] === true })
+    if (body['Image'] === undefined && body['Inserted'] === undefined) return
+  }
   if (body['Image'] === null || body['Inserted'] === false) return eject(call)
   if (body['Image'] !== undefined) return insert(call, body)
   throw refused(400, 'PropertyMissing', ['Image'], { property: 'Image', resolution: 'Name the image to insert.' })
@@ -109,7 +115,7 @@ const below = (parent: Parent): Resource[] => {
           'VirtualMediaCollection',
           [parent, spec.id, 'VirtualMedia'],
           'Virtual Media',
-          Object.keys(SLOTS).map((id) => link(parent, spec.id, 'VirtualMedia', id)),
+          Object.keys(MEDIA_SLOTS).map((id) => link(parent, spec.id, 'VirtualMedia', id)),
         ),
     }),
     ofMachine(`${root}/{slot}`, {

@@ -1,0 +1,165 @@
+import type { EventSubscription, LogEntry, Machine } from '../../machine/index.js'
+import {
+  errorChain,
+  onAbort,
+  seconds,
+  uuid,
+  type Clock,
+  type Logger,
+  type Probe,
+  type Random,
+} from '../../runtime/index.js'
+import type { Transport } from '../../wire/index.js'
+import { link, typeOf, type Document } from '../protocol/document.js'
+import { eventMessage } from '../resources/log-services.js'
+import type { ServedMachines } from '../service-parts.js'
+
+/** Attempts to deliver an event, and the time between two of them. */
+export const DELIVERY = { attempts: 3, interval: 5 } as const
+
+/** Events that wait for their destinations; further ones are lost, as BMCs lose them. */
+const MOST_WAITING = 1000
+/** Events that wait for one client of the stream. */
+const MOST_BUFFERED = 100
+
+export const EVENT_TYPES = ['StatusChange', 'ResourceUpdated', 'Alert'] as const
+
+export type EventType = (typeof EVENT_TYPES)[number]
+
+interface Parts {
+  machines: ServedMachines
+  transport: Transport
+  clock: Clock
+  random: Random
+  logger: Logger
+  closing: AbortSignal
+}
+
+interface Listener {
+  wants: (machine: Machine) => boolean
+  take: (event: Document) => void
+}
+
+function typeOfEntry({ kind }: LogEntry): EventType {
+  switch (kind) {
+    case 'power on':
+    case 'power off':
+    case 'reset':
+    case 'boot':
+    case 'bmc reset':
+      return 'StatusChange'
+    case 'boot failed':
+    case 'nmi':
+      return 'Alert'
+    default:
+      return 'ResourceUpdated'
+  }
+}
+
+/** Sends what BMCs log to those who have subscribed, by POST or on the stream. */
+export class EventHub {
+  readonly #parts: Parts
+  readonly #listeners = new Set<Listener>()
+  #waiting = 0
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Hears of log entries by the probe that the machines report to. */
+  attach(probe: Probe): Disposable {
+    return probe.attach(
+      (point, next) => {
+        const machine = this.#parts.machines.get(String(point['machine']))
+        if (machine) this.#logged(machine, point['entry'] as LogEntry)
+        return next()
+      },
+      ['bmc log'],
+    )
+  }
+
+  #logged(machine: Machine, entry: LogEntry): void {
+    const type = typeOfEntry(entry)
+    const subscriptions = machine.firmware.subscriptions().filter(({ EventTypes }) => isWanted(type, EventTypes))
+    if (subscriptions.length === 0 && this.#listeners.size === 0) return
+    this.#publish(machine, subscriptions, { ...eventMessage(entry), EventType: type }, entry.at)
+  }
+
+  /** Sends an event of a machine's own making to its subscriptions. */
+  test(machine: Machine, type: EventType, record: Document): void {
+    const subscriptions = machine.firmware.subscriptions().filter(({ EventTypes }) => isWanted(type, EventTypes))
+    this.#publish(machine, subscriptions, { ...record, EventType: type }, this.#parts.clock.now())
+  }
+
+  #publish(machine: Machine, subscriptions: readonly EventSubscription[], record: Document, at: number): void {
+    const id = uuid(this.#parts.random)
+    const event = (Context?: string): Document => ({
+      '@odata.type': typeOf('Event'),
+      ...{ Id: id, Name: 'Event' },
+      ...(Context === undefined ? {} : { Context }),
+      Events: [
+        {
+          MemberId: '0',
+          EventId: id,
+          EventTimestamp: new Date(at).toISOString(),
+          ...record,
+          OriginOfCondition: link('Systems', machine.spec.id),
+        },
+      ],
+    })
+    for (const subscription of subscriptions) this.#send(subscription, event(subscription.Context))
+    for (const { wants, take } of this.#listeners) if (wants(machine)) take(event())
+  }
+
+  #send(subscription: EventSubscription, event: Document): void {
+    const { logger } = this.#parts
+    if (this.#waiting >= MOST_WAITING) return logger('warn', `an event for ${subscription.Destination} is lost`)
+    this.#waiting++
+    void this.#deliver(subscription, JSON.stringify(event)).finally(() => this.#waiting--)
+  }
+
+  async #deliver({ Destination: url, HttpHeaders }: EventSubscription, body: string): Promise<void> {
+    const { transport, clock, logger, closing: signal } = this.#parts
+    const headers = { 'content-type': 'application/json', 'odata-version': '4.0', ...HttpHeaders }
+    for (let attempt = 1; attempt <= DELIVERY.attempts && !signal.aborted; attempt++)
+      try {
+        const { status } = await transport.send({ method: 'POST', url, headers, body, signal })
+        if (status < 300) return
+        throw new Error(`the answer was ${status}`)
+      } catch (error) {
+        if (signal.aborted) return
+        if (attempt === DELIVERY.attempts)
+          logger('warn', `an event was not delivered to ${url}: ${errorChain(error).join(': ')}`)
+        else await clock.sleep(seconds(DELIVERY.interval), { signal, weak: true }).catch(() => {})
+      }
+  }
+
+  /** The events of machines from now on, as server-sent events. */
+  async *stream(wants: Listener['wants'], signal: AbortSignal): AsyncIterable<string> {
+    const waiting: Document[] = []
+    let wake = (): void => {}
+    const listener: Listener = {
+      wants,
+      take: (event) => {
+        if (waiting.length < MOST_BUFFERED) waiting.push(event)
+        wake()
+      },
+    }
+    const { closing } = this.#parts
+    this.#listeners.add(listener)
+    using _ended = onAbort(signal, () => wake())
+    using _closed = onAbort(closing, () => wake())
+    try {
+      yield ': connected\n\n'
+      while (!signal.aborted && !closing.aborted) {
+        const event = waiting.shift()
+        if (event) yield `id: ${String(event['Id'])}\ndata: ${JSON.stringify(event)}\n\n`
+        else await new Promise<void>((resolve) => (wake = resolve))
+      }
+    } finally {
+      this.#listeners.delete(listener)
+    }
+  }
+}
+
+const isWanted = (type: EventType, wanted: readonly string[]): boolean => wanted.length === 0 || wanted.includes(type)

@@ -1,0 +1,174 @@
+import { X509Certificate } from 'node:crypto'
+import { uuid } from '../../runtime/index.js'
+import type { Machine, MediaDevice } from '../../machine/index.js'
+import { anyObject, anything, checkAction, checkCreation, object, oneOf, text } from '../protocol/checks.js'
+import { collection, head, link, pathOf, type Document, type Reference } from '../protocol/document.js'
+import { message } from '../protocol/messages.js'
+import { refused, Refusal } from '../protocol/refusal.js'
+import { ofMachine, ofService, type Call, type MachineCall, type Outcome, type Resource } from '../protocol/resource.js'
+import { MEDIA_SLOTS } from './virtual-media.js'
+
+type Parent = 'Systems' | 'Managers'
+
+const REPLACE = 'CertificateService.ReplaceCertificate'
+const TYPES = oneOf(['PEM'])
+
+const deviceOf = ({ params }: MachineCall): MediaDevice | undefined => MEDIA_SLOTS[params['slot']!]?.device
+
+/** @throws Refusal 400 for a text that is no certificate */
+function certificateIn(pem: string): X509Certificate {
+  try {
+    return new X509Certificate(pem)
+  } catch {
+    throw new Refusal(400, [
+      message('PropertyValueFormatError', [pem.slice(0, 40), 'CertificateString'], {
+        ...{ property: 'CertificateString', resolution: 'Send one certificate as PEM.' },
+      }),
+    ])
+  }
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  ...{ CN: 'CommonName', O: 'Organization', OU: 'OrganizationalUnit', L: 'City', ST: 'State', C: 'Country' },
+}
+
+const nameOf = (text: string): Document =>
+  Object.fromEntries(
+    text.split('\n').flatMap((line) => {
+      const [, key = '', value = ''] = /^(\w+)=(.*)$/.exec(line) ?? []
+      const name = NAMES[key]
+      return name === undefined ? [] : [[name, value]]
+    }),
+  )
+
+function certificateOf(path: readonly string[], pem: string): Document {
+  const certificate = certificateIn(pem)
+  return {
+    ...head('Certificate', path, 'Certificate of image servers'),
+    ...{ CertificateType: 'PEM', CertificateString: pem, CertificateUsageTypes: ['Web'] },
+    Subject: nameOf(certificate.subject),
+    Issuer: nameOf(certificate.issuer),
+    ValidNotBefore: new Date(certificate.validFrom).toISOString(),
+    ValidNotAfter: new Date(certificate.validTo).toISOString(),
+    SerialNumber: certificate.serialNumber.match(/../g)?.join(':') ?? '',
+    Fingerprint: certificate.fingerprint256,
+    FingerprintHashAlgorithm: 'TPM_ALG_SHA256',
+  }
+}
+
+const below = (parent: Parent): Resource[] => {
+  const pathTo = (machine: Machine, slot: string, ...more: string[]) => [
+    ...[parent, machine.spec.id, 'VirtualMedia', slot, 'Certificates', ...more],
+  ]
+  const found = (call: MachineCall) => {
+    const device = deviceOf(call)
+    if (!device) return undefined
+    const { certificates } = call.machine.firmware.mediaTrust(device)
+    return { device, certificates, one: certificates.find(({ id }) => id === call.params['certificate']) }
+  }
+  const add = async (call: MachineCall): Promise<Outcome> => {
+    const { machine, body, params, service } = call
+    const slot = found(call)
+    if (!slot) throw refused(404, 'ResourceNotFound', ['VirtualMedia', params['slot']!])
+    checkCreation(body, { CertificateString: text({ most: 65_536 }), CertificateType: TYPES, ...META }, [
+      ...['CertificateString', 'CertificateType'],
+    ])
+    const pem = String(body['CertificateString'])
+    certificateIn(pem)
+    const id = uuid(service.random).slice(0, 8)
+    await machine.firmware.trustMedia(slot.device, { certificates: [...slot.certificates, { id, pem }] })
+    const path = pathTo(machine, params['slot']!, id)
+    return { status: 201, headers: { location: pathOf(...path) }, document: certificateOf(path, pem) }
+  }
+  return [
+    ofMachine(`/${parent}/{machine}/VirtualMedia/{slot}/Certificates`, {
+      reads: 'read certificates',
+      changes: 'change certificates',
+      get: (call) => {
+        const { machine, params } = call
+        const slot = found(call)
+        const path = pathTo(machine, params['slot']!)
+        const members = slot?.certificates.map(({ id }) => link(...path, id))
+        return members && collection('CertificateCollection', path, 'Certificates', members)
+      },
+      post: add,
+    }),
+    ofMachine(`/${parent}/{machine}/VirtualMedia/{slot}/Certificates/{certificate}`, {
+      reads: 'read certificates',
+      changes: 'change certificates',
+      get: (call) => {
+        const one = found(call)?.one
+        return one && certificateOf(pathTo(call.machine, call.params['slot']!, one.id), one.pem)
+      },
+      delete: async (call) => {
+        const slot = found(call)
+        if (!slot?.one) throw refused(404, 'ResourceNotFound', ['Certificate', call.params['certificate']!])
+        const certificates = slot.certificates.filter((each) => each !== slot.one)
+        await call.machine.firmware.trustMedia(slot.device, { certificates })
+      },
+    }),
+  ]
+}
+
+const META = { UefiSignatureOwner: anything, KeyUsage: anything, Oem: anyObject }
+
+/** All certificates of the caller's machines, below their managers. */
+function locations({ service, caller }: Call): Reference[] {
+  return (caller ? service.visible(caller) : []).flatMap(({ spec, firmware }) =>
+    Object.entries(MEDIA_SLOTS).flatMap(([slot, { device }]) =>
+      firmware
+        .mediaTrust(device)
+        .certificates.map(({ id }) => link('Managers', spec.id, 'VirtualMedia', slot, 'Certificates', id)),
+    ),
+  )
+}
+
+async function replace(call: Call): Promise<void> {
+  const { body, service, caller } = call
+  const fields = {
+    CertificateString: text({ most: 65_536 }),
+    CertificateType: TYPES,
+    CertificateUri: object({ '@odata.id': text() }),
+  }
+  checkAction(REPLACE, body, fields, Object.keys(fields))
+  const uri = String((body['CertificateUri'] as Document)['@odata.id'])
+  const [, id = '', slot = '', certificate = ''] =
+    /^\/redfish\/v1\/(?:Systems|Managers)\/([^/]+)\/VirtualMedia\/(\w+)\/Certificates\/([^/]+)$/.exec(uri) ?? []
+  const machine = service.machines.get(decodeURIComponent(id))
+  const device = MEDIA_SLOTS[slot]?.device
+  const isOwn = machine !== undefined && caller !== undefined && service.sees(machine, caller)
+  const known = isOwn && device ? machine.firmware.mediaTrust(device).certificates : []
+  if (!isOwn || !device || !known.some((each) => each.id === certificate))
+    throw refused(400, 'ActionParameterValueNotInList', [uri, 'CertificateUri', REPLACE], {
+      ...{ property: 'CertificateUri', resolution: 'Name a certificate of CertificateLocations.' },
+    })
+  const pem = String(body['CertificateString'])
+  certificateIn(pem)
+  const certificates = known.map((each) => (each.id === certificate ? { ...each, pem } : each))
+  await machine.firmware.trustMedia(device, { certificates })
+}
+
+/** Certificates of the servers that images of virtual media come from. */
+export const CERTIFICATE_RESOURCES: readonly Resource[] = [
+  ofService('/CertificateService', {
+    reads: 'read certificates',
+    get: () => ({
+      ...head('CertificateService', ['CertificateService'], 'Certificate Service'),
+      CertificateLocations: link('CertificateService', 'CertificateLocations'),
+      Actions: { [`#${REPLACE}`]: { target: pathOf('CertificateService', 'Actions', REPLACE) } },
+    }),
+  }),
+  ofService('/CertificateService/CertificateLocations', {
+    reads: 'read certificates',
+    get: (call) => {
+      const certificates = locations(call)
+      return {
+        ...head('CertificateLocations', ['CertificateService', 'CertificateLocations'], 'Certificate Locations'),
+        Links: { Certificates: certificates, 'Certificates@odata.count': certificates.length },
+      }
+    },
+  }),
+  ofService(`/CertificateService/Actions/${REPLACE}`, { reads: 'change certificates', post: replace }),
+  ...below('Systems'),
+  ...below('Managers'),
+]

@@ -1,0 +1,246 @@
+import { describe, expect, test } from 'vitest'
+import { crawled } from '../../test/kit/redfish/crawled.js'
+import { ADMIN, basic, served } from '../../test/kit/redfish/served.js'
+import type { OutgoingRequest } from '../../wire/index.js'
+
+const SYSTEM = '/redfish/v1/Systems/machine-1'
+
+test('every link leads to a resource, which names itself and has a schema in $metadata', async () => {
+  await using bmc = await served(2)
+  await bmc.machine().setPower('on')
+  await bmc.call('POST', `${SYSTEM}/Storage/RAID.1/Volumes`, { RAIDType: 'RAID1' })
+  await bmc.call('POST', '/redfish/v1/EventService/Subscriptions', {
+    Destination: 'http://127.0.0.1:9',
+    Protocol: 'Redfish',
+  })
+  const all = await crawled(bmc)
+  expect(all.size).toBeGreaterThan(200)
+  const metadata = (
+    await bmc.service.dispatch({ method: 'GET', target: '/redfish/v1/$metadata', headers: {}, base: '' })
+  ).body
+  for (const [path, { status, document }] of all) {
+    expect({ path, status }).toEqual({ path, status: 200 })
+    const { '@odata.id': self = path, '@odata.type': type } = document as Record<string, string>
+    expect(self).toBe(path)
+    expect({ path, isNamed: metadata!.includes(`Namespace="${type!.replace(/^#|\.\w+$/g, '')}"`) }).toEqual({
+      path,
+      isNamed: true,
+    })
+  }
+})
+
+describe('volumes', () => {
+  const volumes = `${SYSTEM}/Storage/RAID.1/Volumes`
+
+  test('are made of named drives, shown, and deleted', async () => {
+    await using bmc = await served()
+    const Drives = [
+      { '@odata.id': `${SYSTEM}/Storage/RAID.1/Drives/sda` },
+      { '@odata.id': `${SYSTEM}/Storage/RAID.1/Drives/sdb` },
+    ]
+    const made = await bmc.call('POST', volumes, {
+      Name: 'root',
+      RAIDType: 'RAID1',
+      CapacityBytes: 1024 ** 3,
+      Links: { Drives },
+    })
+    expect(made.status).toBe(201)
+    const { document } = await bmc.call('GET', made.headers['location']!)
+    expect(document).toMatchObject({ Name: 'root', RAIDType: 'RAID1', CapacityBytes: 1024 ** 3, Links: { Drives } })
+    expect(bmc.machine().firmware.volumes).toMatchObject([
+      { raid_level: '1', size_gb: 1, physical_disks: ['sda', 'sdb'] },
+    ])
+    expect((await bmc.call('DELETE', made.headers['location']!)).status).toBe(204)
+    expect((await bmc.call('GET', volumes)).document['Members@odata.count']).toBe(0)
+  })
+
+  test('of a driver of Ironic are shown like any other', async () => {
+    await using bmc = await served()
+    await bmc.machine().firmware.setVolumes([{ size_gb: 10, raid_level: '1+0' }])
+    expect((await bmc.call('GET', `${volumes}/1`)).document).toMatchObject({
+      RAIDType: 'RAID10',
+      CapacityBytes: 10 * 1024 ** 3,
+    })
+  })
+
+  test.each([
+    [{ RAIDType: 'RAID5' }, 'RAIDType'],
+    [
+      { RAIDType: 'RAID1', Links: { Drives: [{ '@odata.id': `${SYSTEM}/Storage/RAID.1/Drives/sdz` }] } },
+      'Links/Drives',
+    ],
+    [{ RAIDType: 'RAID7' }, 'RAIDType'],
+  ])('are refused as %j', async (body, property) => {
+    await using bmc = await served()
+    const { status, document } = await bmc.call('POST', volumes, body)
+    expect(status).toBe(400)
+    expect(document.error['@Message.ExtendedInfo'][0].RelatedProperties).toEqual([`#/${property}`])
+    expect(bmc.machine().firmware.volumes).toEqual([])
+  })
+})
+
+describe('an update of firmware', () => {
+  const update = '/redfish/v1/UpdateService/Actions/UpdateService.SimpleUpdate'
+  const inventory = '/redfish/v1/UpdateService/FirmwareInventory'
+
+  test('is a task, at the end of which the component has its new version', async () => {
+    await using bmc = await served()
+    const started = await bmc.call('POST', update, { ImageURI: 'http://images.test/bios-4.2.bin' })
+    expect(started).toMatchObject({ status: 202, document: { TaskState: 'Running', TaskStatus: 'OK' } })
+    const monitor = started.headers['location']!
+    expect(await bmc.call('GET', monitor)).toMatchObject({ status: 202, headers: { 'retry-after': '1' } })
+    const version = async () => (await bmc.call('GET', `${inventory}/machine-1-bios`)).document.Version
+    expect(await version()).toBe('1.0.0')
+    await bmc.clock.advance(2000)
+    expect(await bmc.call('GET', monitor)).toMatchObject({ status: 200, document: { TaskState: 'Completed' } })
+    expect(await version()).toBe('4.2')
+    expect((await bmc.call('GET', SYSTEM)).document.BiosVersion).toBe('4.2')
+  })
+
+  test('names its machine where several have the same account', async () => {
+    await using bmc = await served(2)
+    const ImageURI = 'http://images.test/bmc-7.0.bin'
+    const refused = await bmc.call('POST', update, { ImageURI })
+    expect(refused.document.error['@Message.ExtendedInfo'][0]).toMatchObject({ RelatedProperties: ['#/Targets'] })
+    await bmc.call('POST', update, { ImageURI, Targets: ['/redfish/v1/Systems/machine-2'] })
+    await bmc.clock.advance(2000)
+    const versions = [1, 2].map((n) =>
+      bmc
+        .machine(n)
+        .firmware.report()
+        .firmware.find(({ component }) => component === 'bmc'),
+    )
+    expect(versions.map((each) => each!.version)).toEqual(['2.0.0', '7.0'])
+    expect(await bmc.call('POST', update, { ImageURI, Targets: [`${inventory}/machine-9-bmc`] })).toMatchObject({
+      status: 400,
+    })
+  })
+})
+
+describe('events', () => {
+  const subscriptions = '/redfish/v1/EventService/Subscriptions'
+  const Destination = 'http://subscriber.test/events'
+
+  /** A transport that takes events, after some refusals. */
+  const taking = (refusals = 0) => {
+    const taken: OutgoingRequest[] = []
+    const send = (request: OutgoingRequest) => {
+      taken.push(request)
+      return Promise.resolve({ status: taken.length > refusals ? 204 : 500, headers: {} })
+    }
+    return { taken, transport: { send } }
+  }
+
+  test('are sent to those who want their type, with their context and headers', async () => {
+    const { taken, transport } = taking()
+    await using bmc = await served(1, { transport })
+    const HttpHeaders = [{ 'X-Token': 'hidden' }]
+    const made = await bmc.call('POST', subscriptions, {
+      ...{ Destination, Protocol: 'Redfish', Context: 'mine', EventTypes: ['StatusChange'], HttpHeaders },
+    })
+    expect(made.status).toBe(201)
+    expect(made.body).not.toContain('hidden')
+    await bmc.call('POST', `${SYSTEM}/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia`, {
+      Image: 'http://a.test/b.iso',
+    })
+    await bmc.machine().setPower('on')
+    await expect.poll(() => taken.length).toBeGreaterThan(0)
+    const [{ url, headers, body }] = taken as [OutgoingRequest]
+    expect([url, headers['X-Token']]).toEqual([Destination, 'hidden'])
+    expect(JSON.parse(body!)).toMatchObject({
+      Context: 'mine',
+      Events: [
+        {
+          EventType: 'StatusChange',
+          MessageId: 'MachineEvent.1.0.PowerOn',
+          OriginOfCondition: { '@odata.id': SYSTEM },
+        },
+      ],
+    })
+    expect((await bmc.call('DELETE', made.headers['location']!)).status).toBe(204)
+    expect(bmc.machine().firmware.subscriptions()).toEqual([])
+  })
+
+  test('are sent again when a subscriber fails', async () => {
+    const { taken, transport } = taking(1)
+    await using bmc = await served(1, { transport })
+    await bmc.call('POST', subscriptions, { Destination, Protocol: 'Redfish' })
+    await bmc.call('POST', '/redfish/v1/EventService/Actions/EventService.SubmitTestEvent', { EventType: 'Alert' })
+    await expect.poll(() => taken.length).toBe(1)
+    await bmc.clock.advance(5000)
+    await expect.poll(() => taken.length).toBe(2)
+    expect(taken[1]!.body).toBe(taken[0]!.body)
+  })
+
+  test('of several machines have one subscription, or that of the named one', async () => {
+    await using bmc = await served(3)
+    const all = await bmc.call('POST', subscriptions, { Destination, Protocol: 'Redfish' })
+    const OriginResources = [{ '@odata.id': '/redfish/v1/Systems/machine-2' }]
+    const one = await bmc.call('POST', subscriptions, { Destination, Protocol: 'Redfish', OriginResources })
+    expect((await bmc.call('GET', subscriptions)).document.Members).toEqual([
+      ...[all, one].map(({ headers }) => ({ '@odata.id': headers['location'] })),
+    ])
+    expect([1, 2, 3].map((n) => bmc.machine(n).firmware.subscriptions().length)).toEqual([1, 2, 1])
+    await bmc.call('DELETE', all.headers['location']!)
+    expect([1, 2, 3].map((n) => bmc.machine(n).firmware.subscriptions().length)).toEqual([0, 1, 0])
+  })
+})
+
+test('a changed password opens the machine, the old one does not, and the session goes on', async () => {
+  await using bmc = await served()
+  const signedIn = await bmc.call(
+    'POST',
+    '/redfish/v1/SessionService/Sessions',
+    { UserName: 'admin', Password: ADMIN.password },
+    {},
+  )
+  const session = { 'x-auth-token': signedIn.headers['x-auth-token']! }
+  const account = '/redfish/v1/AccountService/Accounts/machine-1'
+  expect((await bmc.call('PATCH', account, { Password: 'short' }, session)).status).toBe(400)
+  const changed = await bmc.call('PATCH', account, { Password: 'a-new-secret' }, session)
+  expect(changed).toMatchObject({ status: 200, document: { UserName: 'admin', Password: null } })
+  expect((await bmc.call('GET', SYSTEM)).status).toBe(401)
+  expect((await bmc.call('GET', SYSTEM, undefined, basic({ ...ADMIN, password: 'a-new-secret' }))).status).toBe(200)
+  expect((await bmc.call('GET', SYSTEM, undefined, session)).status).toBe(200)
+})
+
+test('the log says what happened to the machine, and why a boot failed; clearing leaves one entry', async () => {
+  await using bmc = await served()
+  const log = `${SYSTEM}/LogServices/EventLog`
+  const Image = 'http://images.test/none.iso?token=hidden'
+  await bmc.call('POST', `${SYSTEM}/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia`, { Image })
+  await bmc.call('PATCH', SYSTEM, { Boot: { BootSourceOverrideTarget: 'Cd', BootSourceOverrideEnabled: 'Once' } })
+  await bmc.machine().setPower('on')
+  const entries = async () => (await bmc.call('GET', `${log}/Entries`)).document.Members as Record<string, string>[]
+  await expect.poll(async () => (await entries()).length).toBe(3)
+  const [inserted, on, failed] = await entries()
+  expect(inserted!['Message']).toBe('A virtual medium was inserted: cdrom http://images.test/none.iso?token=******.')
+  expect(on!['MessageId']).toBe('MachineEvent.1.0.PowerOn')
+  expect(failed!['Severity']).toBe('Critical')
+  expect(failed!['Message']).toMatch(/^The system did not boot: cdrom: no bootable device: /)
+  await bmc.call('POST', `${log}/Actions/LogService.ClearLog`)
+  expect((await entries()).map(({ Id }) => Id)).toEqual(['4'])
+})
+
+test('secure boot needs a platform key', async () => {
+  await using bmc = await served()
+  const path = `${SYSTEM}/SecureBoot`
+  await bmc.call('PATCH', path, { SecureBootEnable: true })
+  await bmc.call('POST', `${path}/Actions/SecureBoot.ResetKeys`, { ResetKeysType: 'DeletePK' })
+  expect((await bmc.call('GET', path)).document).toMatchObject({ SecureBootEnable: false, SecureBootMode: 'SetupMode' })
+  expect((await bmc.call('PATCH', path, { SecureBootEnable: true })).status).toBe(400)
+  await bmc.call('POST', `${path}/SecureBootDatabases/PK/Actions/SecureBootDatabase.ResetKeys`, {
+    ResetKeysType: 'ResetAllKeysToDefault',
+  })
+  expect((await bmc.call('PATCH', path, { SecureBootEnable: true })).document).toMatchObject({
+    SecureBootMode: 'UserMode',
+  })
+})
+
+test('sensors follow the power of the machine', async () => {
+  await using bmc = await served()
+  const read = async () => (await bmc.call('GET', '/redfish/v1/Chassis/machine-1/Thermal')).document
+  expect((await read()).Temperatures[1]).toMatchObject({ ReadingCelsius: null, Status: { State: 'Absent' } })
+  await bmc.machine().setPower('on')
+  expect((await read()).Temperatures[1]).toMatchObject({ ReadingCelsius: 46, Status: { State: 'Enabled' } })
+})

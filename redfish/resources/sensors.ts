@@ -1,0 +1,114 @@
+import { sensorsOf, type Machine, type SensorReading } from '../../machine/index.js'
+import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
+import { ofMachine, type Resource } from '../protocol/resource.js'
+
+const READING_TYPES = { temperature: 'Temperature', fan: 'Rotational', voltage: 'Voltage', power: 'Power' } as const
+
+/** State of a sensor without a reading, as of a CPU that is off. */
+const statusOf = ({ reading }: SensorReading): Document => (reading === null ? { State: 'Absent' } : status())
+
+const ofKind = (machine: Machine, kind: SensorReading['kind']): SensorReading[] =>
+  sensorsOf(machine.spec, machine.power()).filter((each) => each.kind === kind)
+
+/** The members that all entries of Thermal and Power have. */
+const entry = (path: readonly string[], list: string, index: number, sensor: SensorReading): Document => ({
+  '@odata.id': `${pathOf(...path)}#/${list}/${index}`,
+  MemberId: sensor.id,
+  Name: sensor.name,
+  Status: statusOf(sensor),
+})
+
+function thermalOf(machine: Machine): Document {
+  const path = ['Chassis', machine.spec.id, 'Thermal']
+  return {
+    ...head('Thermal', path, 'Thermal'),
+    Temperatures: ofKind(machine, 'temperature').map((sensor, index) => ({
+      ...entry(path, 'Temperatures', index, sensor),
+      SensorNumber: index + 1,
+      ReadingCelsius: sensor.reading,
+      LowerThresholdCritical: sensor.lower,
+      UpperThresholdCritical: sensor.upper,
+      PhysicalContext: sensor.context,
+    })),
+    Fans: ofKind(machine, 'fan').map((sensor, index) => ({
+      ...entry(path, 'Fans', index, sensor),
+      Reading: sensor.reading,
+      ReadingUnits: 'RPM',
+      LowerThresholdCritical: sensor.lower,
+      UpperThresholdCritical: sensor.upper,
+      PhysicalContext: sensor.context,
+    })),
+  }
+}
+
+function powerOf(machine: Machine): Document {
+  const { spec } = machine
+  const path = ['Chassis', spec.id, 'Power']
+  const watts = ofKind(machine, 'power')[0]!.reading
+  return {
+    ...head('Power', path, 'Power'),
+    PowerControl: [
+      {
+        '@odata.id': `${pathOf(...path)}#/PowerControl/0`,
+        ...{ MemberId: '0', Name: 'System Power Control', PowerConsumedWatts: watts, PowerCapacityWatts: 1000 },
+        Status: status(),
+      },
+    ],
+    Voltages: ofKind(machine, 'voltage').map((sensor, index) => ({
+      ...entry(path, 'Voltages', index, sensor),
+      ReadingVolts: sensor.reading,
+      LowerThresholdCritical: sensor.lower,
+      UpperThresholdCritical: sensor.upper,
+      PhysicalContext: sensor.context,
+    })),
+    PowerSupplies: [
+      {
+        '@odata.id': `${pathOf(...path)}#/PowerSupplies/0`,
+        ...{ MemberId: '0', Name: 'Power Supply 1', PowerSupplyType: 'AC', LineInputVoltage: 230 },
+        LineInputVoltageType: 'ACMidLine',
+        PowerCapacityWatts: 1000,
+        LastPowerOutputWatts: watts,
+        Manufacturer: spec.manufacturer,
+        Model: 'PSU 1000 W',
+        SerialNumber: `PSU-${spec.serial}`,
+        FirmwareVersion: '1.0.0',
+        InputRanges: [{ InputType: 'AC', MinimumVoltage: 180, MaximumVoltage: 264, OutputWattage: 1000 }],
+        Status: status(),
+      },
+    ],
+  }
+}
+
+/** Power, temperatures and fans of a chassis. */
+export const SENSOR_RESOURCES: readonly Resource[] = [
+  ofMachine('/Chassis/{machine}/Thermal', { reads: 'read sensors', get: ({ machine }) => thermalOf(machine) }),
+  ofMachine('/Chassis/{machine}/Power', { reads: 'read sensors', get: ({ machine }) => powerOf(machine) }),
+  ofMachine('/Chassis/{machine}/Sensors', {
+    reads: 'read sensors',
+    get: ({ machine: { spec } }) => {
+      const path = ['Chassis', spec.id, 'Sensors']
+      const members = sensorsOf(spec, 'on').map(({ id }) => link(...path, id))
+      return collection('SensorCollection', path, 'Sensors', members)
+    },
+  }),
+  ofMachine('/Chassis/{machine}/Sensors/{sensor}', {
+    reads: 'read sensors',
+    get: ({ machine, params }) => {
+      const sensor = sensorsOf(machine.spec, machine.power()).find(({ id }) => id === params['sensor'])
+      return (
+        sensor && {
+          ...head('Sensor', ['Chassis', machine.spec.id, 'Sensors', sensor.id], sensor.name),
+          ReadingType: READING_TYPES[sensor.kind],
+          Reading: sensor.reading,
+          ReadingUnits: sensor.units === 'RPM' ? '{rev}/min' : sensor.units,
+          PhysicalContext: sensor.context,
+          Thresholds: {
+            ...(sensor.lower === null ? {} : { LowerCritical: { Reading: sensor.lower } }),
+            ...(sensor.upper === null ? {} : { UpperCritical: { Reading: sensor.upper } }),
+          },
+          Status: statusOf(sensor),
+        }
+      )
+    },
+  }),
+]

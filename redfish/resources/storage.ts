@@ -1,0 +1,280 @@
+import type { DiskSpec, Machine } from '../../machine/index.js'
+import { uuid } from '../../runtime/index.js'
+import {
+  anyObject,
+  anything,
+  checkAction,
+  checkCreation,
+  integer,
+  listOf,
+  object,
+  oneOf,
+  text,
+} from '../protocol/checks.js'
+import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
+import { message } from '../protocol/messages.js'
+import { refused, Refusal } from '../protocol/refusal.js'
+import { ofMachine, type MachineCall, type Outcome, type Resource } from '../protocol/resource.js'
+
+interface Controller {
+  id: string
+  name: string
+  disks: readonly DiskSpec[]
+  hasVolumes: boolean
+}
+
+/** SATA and SAS disks are behind a RAID controller, NVMe disks behind one that makes no volumes. */
+function controllersOf({ spec: { disks } }: Machine): Controller[] {
+  const nvme = disks.filter(({ transport }) => transport === 'nvme')
+  const others = disks.filter(({ transport }) => transport !== 'nvme')
+  return [
+    ...(others.length > 0 ? [{ id: 'RAID.1', name: 'RAID controller', disks: others, hasVolumes: true }] : []),
+    ...(nvme.length > 0 ? [{ id: 'NVMe.1', name: 'NVMe controller', disks: nvme, hasVolumes: false }] : []),
+  ]
+}
+
+const controllerOf = ({ machine, params }: MachineCall): Controller | undefined =>
+  controllersOf(machine).find(({ id }) => id === params['storage'])
+
+const PROTOCOLS = { sata: 'SATA', sas: 'SAS', nvme: 'NVMe', usb: 'USB' } as const
+
+const pathTo = ({ spec }: Machine, ...more: string[]): string[] => ['Systems', spec.id, 'Storage', ...more]
+
+function storageOf(call: MachineCall): Document | undefined {
+  const found = controllerOf(call)
+  if (!found) return undefined
+  const { id, name, disks, hasVolumes } = found
+  const path = pathTo(call.machine, id)
+  return {
+    ...head('Storage', path, name),
+    Status: { ...status(), HealthRollup: 'OK' },
+    StorageControllers: [
+      {
+        '@odata.id': `${pathOf(...path)}#/StorageControllers/0`,
+        ...{ MemberId: '0', Name: name, Status: status(), SpeedGbps: 12 },
+        SupportedControllerProtocols: ['PCIe'],
+        SupportedDeviceProtocols: [...new Set(disks.map(({ transport }) => PROTOCOLS[transport]))],
+        ...(hasVolumes ? { SupportedRAIDTypes: Object.values(RAID_TYPES) } : {}),
+      },
+    ],
+    Drives: disks.map((disk) => link(...path, 'Drives', disk.name)),
+    'Drives@odata.count': disks.length,
+    ...(hasVolumes ? { Volumes: link(...path, 'Volumes') } : {}),
+  }
+}
+
+function driveOf(call: MachineCall): Document | undefined {
+  const controller = controllerOf(call)
+  const disk = controller?.disks.find(({ name }) => name === call.params['drive'])
+  if (!controller || !disk) return undefined
+  const naa = disk.wwn.replace(/^0x/, '').toUpperCase()
+  return {
+    ...head('Drive', pathTo(call.machine, controller.id, 'Drives', disk.name), disk.model),
+    Manufacturer: disk.vendor,
+    Model: disk.model,
+    SerialNumber: disk.serial,
+    CapacityBytes: disk.size,
+    BlockSizeBytes: disk.sectorSize,
+    MediaType: disk.rotational ? 'HDD' : 'SSD',
+    Protocol: PROTOCOLS[disk.transport],
+    Identifiers: [{ DurableName: naa, DurableNameFormat: 'NAA' }],
+    Revision: '1.0',
+    Status: status(),
+    Links: { Volumes: [] },
+  }
+}
+
+/** RAID levels of Ironic's RAID configuration, by the names of Redfish's RAID types. */
+const RAID_TYPES: Readonly<Record<string, string>> = {
+  '0': 'RAID0',
+  '1': 'RAID1',
+  '5': 'RAID5',
+  '6': 'RAID6',
+  '1+0': 'RAID10',
+  '5+0': 'RAID50',
+  '6+0': 'RAID60',
+}
+/** Fewest drives of each RAID type. */
+const FEWEST: Readonly<Record<string, number>> = {
+  ...{ RAID0: 1, RAID1: 2, RAID5: 3, RAID6: 4, RAID10: 4, RAID50: 6, RAID60: 8 },
+}
+const GIB = 1024 ** 3
+
+const volumeId = (volume: Readonly<Record<string, unknown>>, index: number): string => String(volume['id'] ?? index + 1)
+
+/** Volumes are the machine's logical disks, whether they were made here or by a driver of Ironic. */
+function volumeOf(call: MachineCall): Document | undefined {
+  const controller = controllerOf(call)
+  if (!controller?.hasVolumes) return undefined
+  const { machine, params } = call
+  const index = machine.firmware.volumes.findIndex((each, at) => volumeId(each, at) === params['volume'])
+  const volume = machine.firmware.volumes[index]
+  if (!volume) return undefined
+  const path = pathTo(machine, controller.id, 'Volumes', volumeId(volume, index))
+  const type = RAID_TYPES[String(volume['raid_level'])]
+  const named = volume['physical_disks']
+  const drives = Array.isArray(named) ? named.map(String) : []
+  return {
+    ...head('Volume', path, String(volume['volume_name'] ?? `Volume ${index + 1}`)),
+    ...(type === undefined ? {} : { RAIDType: type }),
+    CapacityBytes: capacityOf(volume, controller),
+    BlockSizeBytes: 512,
+    Encrypted: false,
+    Identifiers: [],
+    Status: status(),
+    Links: { Drives: drives.map((name) => link(...pathTo(machine, controller.id, 'Drives', name))) },
+    Actions: {
+      '#Volume.Initialize': {
+        target: pathOf(...path, 'Actions', 'Volume.Initialize'),
+        'InitializeType@Redfish.AllowableValues': ['Fast', 'Slow'],
+      },
+    },
+  }
+}
+
+function capacityOf(volume: Readonly<Record<string, unknown>>, { disks }: Controller): number {
+  const { size_bytes: bytes, size_gb: gigabytes } = volume
+  if (typeof bytes === 'number') return bytes
+  return typeof gigabytes === 'number' ? gigabytes * GIB : Math.min(...disks.map(({ size }) => size))
+}
+
+/** @throws Refusal for drives that the controller lacks, or too few of them */
+async function createVolume(call: MachineCall): Promise<Outcome> {
+  const controller = controllerOf(call)
+  if (!controller?.hasVolumes) throw refused(404, 'ResourceNotFound', ['Storage', call.params['storage']!])
+  const { machine, body, service } = call
+  const fields = {
+    Name: text({ most: 64 }),
+    RAIDType: oneOf(Object.values(RAID_TYPES)),
+    CapacityBytes: integer(1, Number.MAX_SAFE_INTEGER),
+    Links: object({ Drives: listOf(object({ '@odata.id': text() })), DedicatedSpareDrives: anything }),
+    Drives: listOf(object({ '@odata.id': text() })),
+    ...{ DisplayName: text({ most: 64 }), VolumeUsage: text(), VolumeType: text(), Encrypted: anything },
+    ...{ Oem: anyObject, OptimumIOSizeBytes: anything, InitializeMethod: anything },
+  }
+  checkCreation(body, fields, [])
+  const wanted = ((body['Links'] as Document | undefined)?.['Drives'] ?? body['Drives'] ?? []) as Record<
+    string,
+    string
+  >[]
+  const drives =
+    wanted.length > 0 ? wanted.map((each) => driveNamed(each['@odata.id'], call, controller)) : controller.disks
+  const type = String(body['RAIDType'] ?? 'RAID0')
+  if (drives.length < FEWEST[type]!)
+    throw new Refusal(400, [
+      message('PropertyValueConflict', ['RAIDType', 'Links/Drives'], {
+        ...{ property: 'RAIDType', resolution: `${type} needs ${FEWEST[type]} drives; ${drives.length} were named.` },
+      }),
+    ])
+  const [level] = Object.entries(RAID_TYPES).find(([, name]) => name === type)!
+  const id = uuid(service.random).slice(0, 8)
+  const bytes = (body['CapacityBytes'] as number | undefined) ?? mostOf(type, drives)
+  const volume = {
+    ...{ id, raid_level: level, size_bytes: bytes, size_gb: Math.floor(bytes / GIB) },
+    volume_name: String(body['Name'] ?? body['DisplayName'] ?? `Volume ${id}`),
+    physical_disks: drives.map(({ name }) => name),
+  }
+  await machine.firmware.setVolumes([...machine.firmware.volumes, volume])
+  const made = { ...call, params: { ...call.params, volume: id } }
+  const location = pathOf(...pathTo(machine, controller.id, 'Volumes', id))
+  return { status: 201, headers: { location }, document: volumeOf(made)! }
+}
+
+function driveNamed(path: string | undefined, { machine }: MachineCall, { id, disks }: Controller): DiskSpec {
+  const disk = disks.find(({ name }) => pathOf(...pathTo(machine, id, 'Drives', name)) === path)
+  if (disk) return disk
+  throw new Refusal(400, [
+    message('PropertyValueNotInList', [String(path), 'Links/Drives'], {
+      ...{ property: 'Links/Drives', resolution: `Name drives of ${id}.` },
+    }),
+  ])
+}
+
+/** Bytes of the largest volume of a type on drives. */
+function mostOf(type: string, drives: readonly DiskSpec[]): number {
+  const smallest = Math.min(...drives.map(({ size }) => size))
+  const count = drives.length
+  const data: Record<string, number> = {
+    ...{ RAID0: count, RAID1: 1, RAID5: count - 1, RAID6: count - 2 },
+    ...{ RAID10: Math.floor(count / 2), RAID50: count - 2, RAID60: count - 4 },
+  }
+  return smallest * data[type]!
+}
+
+async function deleteVolume(call: MachineCall): Promise<void> {
+  if (!volumeOf(call)) throw refused(404, 'ResourceNotFound', ['Volume', call.params['volume']!])
+  const { firmware } = call.machine
+  await firmware.setVolumes(firmware.volumes.filter((each, index) => volumeId(each, index) !== call.params['volume']))
+}
+
+function simpleStorageOf(call: MachineCall): Document | undefined {
+  const found = controllerOf(call)
+  return (
+    found && {
+      ...head('SimpleStorage', ['Systems', call.machine.spec.id, 'SimpleStorage', found.id], found.name),
+      Status: { ...status(), HealthRollup: 'OK' },
+      Devices: found.disks.map(({ name, vendor, model, size }) => ({
+        ...{ Name: name, Manufacturer: vendor, Model: model, CapacityBytes: size, Status: status() },
+      })),
+    }
+  )
+}
+
+const volumeCollection = (call: MachineCall): Document | undefined => {
+  const controller = controllerOf(call)
+  if (!controller?.hasVolumes) return undefined
+  const path = pathTo(call.machine, controller.id, 'Volumes')
+  const members = call.machine.firmware.volumes.map((each, index) => link(...path, volumeId(each, index)))
+  return {
+    ...collection('VolumeCollection', path, 'Volumes', members),
+    '@Redfish.OperationApplyTimeSupport': {
+      '@odata.type': '#Settings.v1_3_5.OperationApplyTimeSupport',
+      SupportedValues: ['Immediate'],
+    },
+  }
+}
+
+const ROOT = '/Systems/{machine}/Storage'
+
+/** Disks, and the volumes of the RAID controller, which do not change the disks that programs see. */
+export const STORAGE_RESOURCES: readonly Resource[] = [
+  ofMachine(ROOT, {
+    reads: 'read hardware',
+    get: ({ machine }) => {
+      const members = controllersOf(machine).map(({ id }) => link(...pathTo(machine, id)))
+      return collection('StorageCollection', pathTo(machine), 'Storage', members)
+    },
+  }),
+  ofMachine(`${ROOT}/{storage}`, { reads: 'read hardware', get: storageOf }),
+  ofMachine(`${ROOT}/{storage}/Drives/{drive}`, { reads: 'read hardware', get: driveOf }),
+  ofMachine(`${ROOT}/{storage}/Volumes`, {
+    reads: 'read hardware',
+    changes: 'change firmware',
+    get: volumeCollection,
+    post: createVolume,
+  }),
+  ofMachine(`${ROOT}/{storage}/Volumes/{volume}`, {
+    reads: 'read hardware',
+    changes: 'change firmware',
+    get: volumeOf,
+    delete: deleteVolume,
+  }),
+  ofMachine(`${ROOT}/{storage}/Volumes/{volume}/Actions/Volume.Initialize`, {
+    reads: 'change firmware',
+    post: (call) => {
+      if (!volumeOf(call)) throw refused(404, 'ResourceNotFound', ['Volume', call.params['volume']!])
+      checkAction('Volume.Initialize', call.body, { InitializeType: oneOf(['Fast', 'Slow']) })
+    },
+  }),
+  ofMachine('/Systems/{machine}/SimpleStorage', {
+    reads: 'read hardware',
+    get: ({ machine }) =>
+      collection(
+        'SimpleStorageCollection',
+        ['Systems', machine.spec.id, 'SimpleStorage'],
+        'Simple Storage',
+        controllersOf(machine).map(({ id }) => link('Systems', machine.spec.id, 'SimpleStorage', id)),
+      ),
+  }),
+  ofMachine('/Systems/{machine}/SimpleStorage/{storage}', { reads: 'read hardware', get: simpleStorageOf }),
+]

@@ -1,0 +1,144 @@
+import type { FirmwareVersion, Machine } from '../../machine/index.js'
+import { anything, bool, checkAction, listOf, nullable, oneOf, text, url } from '../protocol/checks.js'
+import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
+import { message } from '../protocol/messages.js'
+import { Refusal } from '../protocol/refusal.js'
+import { ofService, type Call, type Outcome, type Resource } from '../protocol/resource.js'
+import { accepted } from './tasks.js'
+
+const ACTION = 'UpdateService.SimpleUpdate'
+const INVENTORY = ['UpdateService', 'FirmwareInventory']
+
+/** Id of a machine's firmware component among those of all machines. */
+export const inventoryId = (machine: Machine, component: string): string =>
+  `${machine.spec.id}-${component.replace(/^nic:/, '')}`
+
+interface Component {
+  machine: Machine
+  component: FirmwareVersion
+}
+
+const componentsOf = (machine: Machine): Component[] =>
+  machine.firmware.report().firmware.map((component) => ({ machine, component }))
+
+/** A component by its id: the part before one of the dashes names the machine. */
+function componentNamed(call: Call, id: string): Component | undefined {
+  for (let dash = id.indexOf('-'); dash >= 0; dash = id.indexOf('-', dash + 1)) {
+    const machine = call.service.machines.get(id.slice(0, dash))
+    if (!machine || !call.caller || !call.service.sees(machine, call.caller)) continue
+    const found = componentsOf(machine).find(({ component }) => inventoryId(machine, component.component) === id)
+    if (found) return found
+  }
+  return undefined
+}
+
+const NAMES: Readonly<Record<string, string>> = { bios: 'BIOS', bmc: 'BMC' }
+
+function inventoryOf(call: Call): Document | undefined {
+  const found = componentNamed(call, call.params['component']!)
+  if (!found) return undefined
+  const { machine, component } = found
+  return {
+    ...head(
+      'SoftwareInventory',
+      [...INVENTORY, call.params['component']!],
+      NAMES[component.component] ?? component.component,
+    ),
+    Version: component.version,
+    SoftwareId: component.component,
+    Manufacturer: component.vendor ?? machine.spec.manufacturer,
+    Updateable: true,
+    RelatedItem: [component.component === 'bmc' ? link('Managers', machine.spec.id) : link('Systems', machine.spec.id)],
+    Status: status(),
+  }
+}
+
+/** A component that an update is for. */
+function targetOf(call: Call, target: string): Component | undefined {
+  const [, parent, name] =
+    /^\/redfish\/v1\/(UpdateService\/FirmwareInventory|Systems|Managers)\/([^/]+)$/.exec(target) ?? []
+  if (name === undefined) return undefined
+  const id = decodeURIComponent(name)
+  if (parent!.startsWith('UpdateService')) return componentNamed(call, id)
+  const machine = call.service.machines.get(id)
+  if (!machine || !call.caller || !call.service.sees(machine, call.caller)) return undefined
+  const wanted = parent === 'Managers' ? 'bmc' : guessed(String(call.body['ImageURI']))
+  return componentsOf(machine).find(({ component }) => component.component === wanted)
+}
+
+/** A BMC tells from an image what it is for; an image here has its name only. */
+const guessed = (image: string): 'bios' | 'bmc' =>
+  /bmc|idrac|ilo|xcc|manager/i.test(image.split(/[?#]/)[0]!.split('/').at(-1)!) ? 'bmc' : 'bios'
+
+function simpleUpdate(call: Call): Outcome {
+  const { body, service, caller } = call
+  const fields = {
+    ImageURI: url,
+    TransferProtocol: oneOf(PROTOCOLS),
+    Targets: listOf(text()),
+    Username: nullable(text()),
+    Password: nullable(text()),
+    ForceUpdate: bool,
+    LocalImage: bool,
+    Stage: anything,
+  }
+  checkAction(ACTION, body, fields, ['ImageURI'])
+  const image = String(body['ImageURI'])
+  const targets = (body['Targets'] as string[] | undefined) ?? []
+  const wrong = (value: string, resolution: string) =>
+    new Refusal(400, [
+      message('ActionParameterValueNotInList', [value, 'Targets', ACTION], { property: 'Targets', resolution }),
+    ])
+  const found = targets.map((target) => {
+    const component = targetOf(call, target)
+    if (!component) throw wrong(target, 'Name a member of FirmwareInventory, a system or a manager.')
+    return component
+  })
+  if (found.length === 0) {
+    const [machine, ...others] = caller ? service.visible(caller) : []
+    if (!machine || others.length > 0)
+      throw new Refusal(400, [
+        message('ActionParameterMissing', [ACTION, 'Targets'], {
+          ...{ property: 'Targets', resolution: 'Several machines have this account: name the one to update.' },
+        }),
+      ])
+    found.push(componentsOf(machine).find(({ component }) => component.component === guessed(image))!)
+  }
+  const { machine } = found[0]!
+  if (found.some((each) => each.machine !== machine)) throw wrong(targets.join(', '), 'Update one machine at a time.')
+  const task = service.tasks.start('Firmware update', machine, service.updateTime, async () => {
+    for (const { component } of found) await machine.firmware.flash(component.component, image)
+  })
+  return accepted(call, task)
+}
+
+const PROTOCOLS = ['HTTP', 'HTTPS', 'FTP', 'SFTP', 'TFTP', 'SCP', 'NFS', 'CIFS', 'NSF', 'OEM']
+
+/** Versions of firmware, and their updates. */
+export const UPDATE_RESOURCES: readonly Resource[] = [
+  ofService('/UpdateService', {
+    reads: 'read firmware',
+    get: () => ({
+      ...head('UpdateService', ['UpdateService'], 'Update Service'),
+      ServiceEnabled: true,
+      Status: status(),
+      FirmwareInventory: link(...INVENTORY),
+      Actions: {
+        [`#${ACTION}`]: {
+          target: pathOf('UpdateService', 'Actions', ACTION),
+          'TransferProtocol@Redfish.AllowableValues': PROTOCOLS.filter((each) => each !== 'NSF'),
+        },
+      },
+    }),
+  }),
+  ofService(`/UpdateService/Actions/${ACTION}`, { reads: 'change firmware', post: simpleUpdate }),
+  ofService('/UpdateService/FirmwareInventory', {
+    reads: 'read firmware',
+    get: ({ service, caller }) => {
+      const all = (caller ? service.visible(caller) : []).flatMap(componentsOf)
+      const members = all.map(({ machine, component }) => link(...INVENTORY, inventoryId(machine, component.component)))
+      return collection('SoftwareInventoryCollection', INVENTORY, 'Firmware', members)
+    },
+  }),
+  ofService('/UpdateService/FirmwareInventory/{component}', { reads: 'read firmware', get: inventoryOf }),
+]
