@@ -61,6 +61,9 @@ export type {
   ThreadedLabOptions,
   ThreadedNode,
 } from './lab.js'
+export { BmcAccounts } from './bmcs/bmc-accounts.js'
+export { redfishAccounts } from './bmcs/redfish-accounts.js'
+export { type RedfishListener, type RedfishListenOptions, serveRedfish } from './bmcs/serve-redfish.js'
 export { bootNetwork } from './stage/boot-network.js'
 export type { LiveImagesRequest } from './live-images.js'
 export { masked, maskedText } from './masked.js'

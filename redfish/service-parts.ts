@@ -2,14 +2,10 @@ import type { Machine } from '../machine/index.js'
 import type { Clock, Logger, Probe, Random } from '../runtime/index.js'
 import type { Credentials, RedfishAccounts } from './access/credentials.js'
 import type { Sessions } from './access/sessions.js'
+import type { ServedMachines } from './served-machines.js'
 import type { EventHub } from './events/event-hub.js'
+import type { Routes } from './protocol/routes.js'
 import type { Tasks } from './tasks/tasks.js'
-
-/** The machines of a service. */
-export interface ServedMachines {
-  get(id: string): Machine | undefined
-  list(): readonly Machine[]
-}
 
 /** Parts that all resources use. */
 export interface ServiceParts {
@@ -24,6 +20,7 @@ export interface ServiceParts {
   readonly random: Random
   readonly probe: Probe
   readonly logger: Logger
+  readonly routes: Routes
   /** UUID of the service. */
   readonly uuid: string
   /** Whether a change of a resource needs an If-Match header. */

@@ -82,6 +82,9 @@ export async function up(
           ...(kubeToken === undefined ? {} : { token: kubeToken }),
           ...(tls ? { tls } : {}),
         })
+  const redfishPort = options['redfish-port']
+  await using redfish =
+    redfishPort === undefined ? undefined : await served.stage.redfish({ port: redfishPort, ...(tls ? { tls } : {}) })
   letGarbageGrow()
   const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }
   const { images } = served.stage
@@ -90,6 +93,7 @@ export async function up(
       JSON.stringify({
         ...{ event: 'ready', ironic_url: served.url, environment: variables },
         ...(kubeApi ? { kube_api_url: kubeApi.url } : {}),
+        ...(redfish ? { redfish_url: redfish.url } : {}),
         ...(images
           ? {
               images: {
@@ -103,6 +107,7 @@ export async function up(
     )
   else {
     say(readyText(served, options.htpasswd, variables, watching.summary()))
+    if (redfish) say(`  BMCs by Redfish, a system for each machine, at ${redfish.url}/redfish/v1/Systems\n`)
     if (kubeApi) say(kubeText(kubeApi.url, served.caFile, options['kube-token']))
   }
   watching.begin()

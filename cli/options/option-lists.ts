@@ -42,6 +42,7 @@ export const UP_OPTIONS = [
     'watch',
     'kube-api',
     'kube-token',
+    'redfish-port',
     'hardware',
     'bmc-user',
     'bmc-password',

@@ -203,7 +203,7 @@ const completed = (before: Subject, after: Subject): Subject => ({
   machine: before.machine ?? after.machine,
 })
 
-/** What a call over Redfish was, for the journal. */
+/** The request of a call over Redfish, for the journal. */
 function redfishCall(point: ProbePoint, answer: WireResponse | undefined) {
   const { method = null, target } = point as { method?: string; target?: string }
   if (method === null) return { method, target: null, status: null }

@@ -11,8 +11,8 @@ import {
 } from '../../runtime/index.js'
 import type { Transport } from '../../wire/index.js'
 import { link, typeOf, type Document } from '../protocol/document.js'
-import { eventMessage } from '../resources/log-services.js'
-import type { ServedMachines } from '../service-parts.js'
+import { eventMessage } from './event-messages.js'
+import type { ServedMachines } from '../served-machines.js'
 
 /** Attempts to deliver an event, and the time between two of them. */
 export const DELIVERY = { attempts: 3, interval: 5 } as const

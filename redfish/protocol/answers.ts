@@ -5,7 +5,7 @@ import { message, type BaseMessage } from './messages.js'
 import { errorBody } from './refusal.js'
 import { allowed, type Resource } from './resource.js'
 
-export const JSON_TYPE = 'application/json; charset=utf-8'
+const JSON_TYPE = 'application/json; charset=utf-8'
 /** Headers of every answer. */
 export const HEADERS = { 'odata-version': '4.0', 'cache-control': 'no-cache', server: 'ironstage' } as const
 
@@ -19,28 +19,31 @@ export const jsonAnswer = (
   body: JSON.stringify(document),
 })
 
-/** The answer to a read of a resource. */
+/** The answer to a read of a resource. A collection of many machines is written once, and its ETag put in front. */
 export function resourceAnswer(resource: Resource, document: Document): WireResponse {
-  const type = /^#(\w+)\.(?:v\w+\.)?/.exec(String(document['@odata.type']))?.[1]
-  const marked = withEtag(document)
-  const described = type === undefined ? {} : { link: `</redfish/v1/JsonSchemas/${type}>; rel=describedby` }
-  const etag = marked['@odata.etag']
-  return jsonAnswer(200, marked, {
+  const type = /^#(\w+)\./.exec(String(document['@odata.type']))?.[1]
+  const headers = {
     allow: allowed(resource),
-    ...described,
-    ...(typeof etag === 'string' ? { etag } : {}),
-  })
+    ...(type === undefined ? {} : { link: `</redfish/v1/JsonSchemas/${type}>; rel=describedby` }),
+  }
+  if (document['@odata.id'] === undefined) return jsonAnswer(200, document, headers)
+  const text = JSON.stringify(document)
+  const etag = digestOf(text)
+  return {
+    status: 200,
+    headers: { ...HEADERS, 'content-type': JSON_TYPE, ...headers, etag },
+    body: `{"@odata.etag":${JSON.stringify(etag)},${text.slice(1)}`,
+  }
 }
 
+/** A document with its ETag, where it is a resource. */
 export const withEtag = (document: Document): Document =>
   document['@odata.id'] === undefined ? document : { '@odata.etag': etagOf(document), ...document }
 
 /** The ETag of a resource as it is now: of its contents. */
-export function etagOf(document: Document): string {
-  const known = document['@odata.etag']
-  if (typeof known === 'string') return known
-  return `"${createHash('sha1').update(JSON.stringify(document)).digest('base64url').slice(0, 16)}"`
-}
+export const etagOf = (document: Document): string => digestOf(JSON.stringify(document))
+
+const digestOf = (text: string): string => `"${createHash('sha1').update(text).digest('base64url').slice(0, 16)}"`
 
 /** An error of the service as clients get it. */
 export const redfishRefusal = (

@@ -1,6 +1,7 @@
 import { uuid } from '../../runtime/index.js'
 import type { EventSubscription, Machine } from '../../machine/index.js'
 import { answerOfStream } from '../../wire/index.js'
+import { HEADERS } from '../protocol/answers.js'
 import { DELIVERY, EVENT_TYPES, type EventType } from '../events/event-hub.js'
 import {
   anything,
@@ -184,7 +185,7 @@ export const EVENT_RESOURCES: readonly Resource[] = [
   ofService('/EventService/SSE', {
     reads: 'read subscriptions',
     raw: ({ service, caller }) =>
-      answerOfStream(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' }, (signal) =>
+      answerOfStream(200, { ...HEADERS, 'content-type': 'text/event-stream' }, (signal) =>
         service.events.stream((machine) => caller !== undefined && service.sees(machine, caller), signal),
       ),
   }),

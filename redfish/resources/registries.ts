@@ -3,7 +3,7 @@ import { collection, head, link, pathOf, typeOf, type Document } from '../protoc
 import { BASE_VERSION, baseMessages } from '../protocol/messages.js'
 import { ofService, type Call, type Resource } from '../protocol/resource.js'
 import { attributeRegistry, BIOS_REGISTRY } from './bios.js'
-import { EVENT_MESSAGES, EVENT_REGISTRY } from './log-services.js'
+import { EVENT_MESSAGES, EVENT_REGISTRY } from '../events/event-messages.js'
 
 interface Registry {
   id: string
@@ -28,8 +28,8 @@ function eventMessages(): Document {
   const entries = Object.values(EVENT_MESSAGES).map(({ key, severity, sentence }) => {
     const count = sentence.includes('%1') ? 1 : 0
     const types = count === 1 ? { ParamTypes: ['string'] } : {}
-    const said = { Description: sentence, Message: sentence, Severity: severity, MessageSeverity: severity }
-    return [key, { ...said, NumberOfArgs: count, ...types, Resolution: 'None.' }] as const
+    const text = { Description: sentence, Message: sentence, Severity: severity, MessageSeverity: severity }
+    return [key, { ...text, NumberOfArgs: count, ...types, Resolution: 'None.' }] as const
   })
   return Object.fromEntries(entries)
 }

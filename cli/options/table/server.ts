@@ -33,6 +33,12 @@ export const SERVER_SHAPES = {
     description: 'serve BareMetalHosts and other kinds for kubectl on this port of 127.0.0.1; 0 picks a free one',
     schema: { type: 'integer', minimum: 0, maximum: 65535 },
   },
+  'redfish-port': {
+    value: 'PORT',
+    example: '8000',
+    description: 'serve the BMCs of the machines by Redfish on this port of 127.0.0.1; 0 picks a free one',
+    schema: { type: 'integer', minimum: 0, maximum: 65535 },
+  },
   'kube-token': {
     value: 'FILE',
     description: 'file with the token that clients of --kube-api have to send (default: no token)',

@@ -1,0 +1,69 @@
+import { createRedfishService, type RedfishService } from '../../redfish/index.js'
+import { systemRandom, type Clock, type Logger, type Probe } from '../../runtime/index.js'
+import { serveHttp, type HttpServer, type TlsOptions } from '../../wire/index.js'
+import type { Machines } from '../../machine/index.js'
+import type { BmcAccounts } from './bmc-accounts.js'
+import { redfishAccounts } from './redfish-accounts.js'
+
+/** The BMCs of a lab behind one port. */
+export interface RedfishListener extends AsyncDisposable {
+  /** `http://127.0.0.1:8000`, without `/redfish/v1`. */
+  readonly url: string
+  readonly service: RedfishService
+}
+
+export interface RedfishListenOptions {
+  /** Default 127.0.0.1. */
+  host?: string
+  /** 0 picks a free one. */
+  port: number
+  tls?: TlsOptions
+  /** Longer updates of firmware, in milliseconds of lab time. */
+  updateTime?: number
+}
+
+/** Parts of a lab that its BMCs need. */
+export interface BmcParts {
+  machines: Machines
+  accounts: BmcAccounts
+  clock: Clock
+  probe: Probe
+  logger: Logger
+}
+
+/**
+ * Serves the BMCs of all machines by Redfish. Its tokens come from the system's randomness: what strangers ask changes no
+ * later id of the lab.
+ *
+ * @throws UserError when it cannot listen
+ */
+export async function serveRedfish(
+  { machines, accounts, clock, probe, logger }: BmcParts,
+  { host = '127.0.0.1', port, tls, updateTime }: RedfishListenOptions,
+): Promise<RedfishListener> {
+  const service = createRedfishService({
+    ...{ machines, clock, probe, logger, random: systemRandom, accounts: redfishAccounts(accounts) },
+    ...(updateTime === undefined ? {} : { updateTime }),
+  })
+  try {
+    const { dispatch } = service
+    const server: HttpServer = await serveHttp({
+      ...{ dispatch, host, port, clock, logger, bodyLimit: LARGEST_BODY },
+      ...(tls ? { tls } : {}),
+    })
+    return {
+      url: server.url,
+      service,
+      [Symbol.asyncDispose]: async () => {
+        await server[Symbol.asyncDispose]()
+        await service[Symbol.asyncDispose]()
+      },
+    }
+  } catch (error) {
+    await service[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Bytes of a request: settings and certificates are small. */
+const LARGEST_BODY = 2 ** 20

@@ -1,0 +1,71 @@
+import { etagOf, HEADERS, jsonAnswer, resourceAnswer, withEtag } from './answers.js'
+import type { Document } from './document.js'
+import { queried } from './query.js'
+import { refused } from './refusal.js'
+import type { Call, MachineCall, Method, Outcome, Resource } from './resource.js'
+import type { WireResponse } from '../../wire/index.js'
+
+/** Carries out a call whose method the resource has. */
+export async function carryOut(
+  resource: Resource,
+  method: Method,
+  call: Call | MachineCall,
+  path: string,
+): Promise<WireResponse> {
+  const { request, service } = call
+  if (method === 'get') return read(resource, call, path)
+  const { 'if-match': expected } = request.headers
+  if (method !== 'post') {
+    if (expected === undefined && service.requiresIfMatch && resource.get) throw refused(428, 'PreconditionRequired')
+    if (expected !== undefined) await checkMatch(resource, call, expected)
+  }
+  const change = resource[method] as (call: Call) => Outcome | void | Promise<Outcome | void>
+  const { status, document, headers } = (await change(call)) ?? {}
+  if (document) return jsonAnswer(status ?? 200, withEtag(document), headers)
+  if (status !== undefined || method === 'post' || method === 'delete' || !resource.get)
+    return { status: status ?? 204, headers: { ...HEADERS, ...headers } }
+  const changed = await documentOf(resource, call)
+  return changed ? resourceAnswer(resource, changed) : { status: 204, headers: HEADERS }
+}
+
+async function read(resource: Resource, call: Call | MachineCall, path: string): Promise<WireResponse> {
+  if (resource.raw) return (resource.raw as (call: Call) => WireResponse)(call)
+  const document = await documentOf(resource, call)
+  if (!document) throw refused(404, 'ResourceMissingAtURI', [path])
+  const { query, request } = call
+  const find = (other: string) => fetched(call, other)
+  const wanted = query.size === 0 ? document : await queried(document, query, find)
+  const answer = resourceAnswer(resource, wanted)
+  const status = (resource.statusOf as ((call: Call) => number) | undefined)?.(call) ?? 200
+  if (status !== 200) return { ...answer, status, headers: { ...answer.headers, 'retry-after': '1' } }
+  const { 'if-none-match': known } = request.headers
+  const isKnown =
+    known !== undefined && (known === '*' || known.split(/\s*,\s*/).includes(answer.headers['etag'] ?? ''))
+  return isKnown ? { status: 304, headers: answer.headers } : answer
+}
+
+/** Another resource for the same caller; undefined for what the caller may not see. */
+async function fetched(call: Call, path: string): Promise<Document | undefined> {
+  const { service, caller } = call
+  const found = service.routes.find(path.replace(/^\/redfish\/v1/, ''))
+  if (!found?.resource.get || !caller) return undefined
+  const { resource, params } = found
+  const asked = { ...call, params, query: new URLSearchParams() }
+  if (resource.kind === 'service') return withEtag((await documentOf(resource, asked)) ?? {})
+  const machine = service.machines.get(params['machine']!)
+  if (!machine || !service.sees(machine, caller)) return undefined
+  const document = await documentOf(resource, { ...asked, machine })
+  return document && withEtag(document)
+}
+
+const documentOf = async (resource: Resource, call: Call | MachineCall): Promise<Document | undefined> =>
+  (resource.get as ((call: Call) => Document | undefined | Promise<Document | undefined>) | undefined)?.(call)
+
+async function checkMatch(resource: Resource, call: Call | MachineCall, expected: string): Promise<void> {
+  const document = await documentOf(resource, call)
+  if (!document) return
+  const etag = etagOf(document)
+  const listed = expected.split(/\s*,\s*/).map((each) => each.replace(/^W\//, ''))
+  if (!listed.includes('*') && !listed.includes(etag))
+    throw refused(412, 'PreconditionFailed', [], { resolution: 'Read the resource again.' })
+}

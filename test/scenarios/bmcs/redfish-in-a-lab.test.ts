@@ -1,0 +1,110 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { stage } from '../../../lab/index.js'
+import type { FaultEffect, FaultMatch } from '../../../lab/faults/fault.js'
+import { seconds, systemClock } from '../../../runtime/index.js'
+
+/** BMCs of a lab's machines over Redfish, from outside, with the lab's faults and its journal. */
+
+const SYSTEM = '/redfish/v1/Systems/machine-1'
+const ADMIN = { username: 'admin', password: 'secret-1' }
+
+async function servedLab() {
+  const lab = await stage({
+    ...{ disks: 'described', clock: systemClock(), bmcAccount: ADMIN },
+    machines: [1, 2].map((n) => ({ spec: n, name: `node-${n}` })),
+  })
+  const bmcs = await lab.redfish({ port: 0 })
+  onTestFinished(async () => {
+    await bmcs[Symbol.asyncDispose]()
+    await lab[Symbol.asyncDispose]()
+  })
+  const authorization = `Basic ${Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64')}`
+  const call = async (method: string, path: string, body?: unknown) => {
+    const answer = await fetch(bmcs.url + path, {
+      method,
+      headers: { authorization, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, headers: answer.headers, text: await answer.text() }
+  }
+  const strike = (match: FaultMatch, effect: FaultEffect) => lab.faults.add({ match, effect })
+  const switchOn = () => call('POST', `${SYSTEM}/Actions/ComputerSystem.Reset`, { ResetType: 'On' })
+  return { lab, bmcs, call, strike, switchOn, machine: () => lab.machines.get('machine-1')! }
+}
+
+test('a call is in the journal with its method, path, status and machine', async () => {
+  const { lab, call, switchOn, machine } = await servedLab()
+  await switchOn()
+  expect(machine().power()).toBe('on')
+  await call('GET', '/redfish/v1/Systems/machine-9')
+  const entries = lab.journal.entries({ kind: 'bmc' })
+  expect(entries).toMatchObject([
+    {
+      ...{ call: 'set power', method: 'POST', target: `${SYSTEM}/Actions/ComputerSystem.Reset`, status: 204 },
+      ...{ machine: 'machine-1', fault: null },
+    },
+    { call: 'read power', method: 'GET', target: '/redfish/v1/Systems/machine-9', status: 404, machine: null },
+  ])
+})
+
+describe('a fault strikes calls over Redfish:', () => {
+  test('a busy BMC answers 503 with Retry-After, and a full one at sign-in', async () => {
+    const { lab, call, strike } = await servedLab()
+    using _ = strike({ machine: 'machine-1' }, { kind: 'bmc-busy', retryAfter: 7 })
+    const busy = await call('GET', SYSTEM)
+    expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '7'])
+    expect(busy.text).toContain('ServiceTemporarilyUnavailable')
+    expect((await call('GET', '/redfish/v1/Systems/machine-2')).status).toBe(200)
+    strike({ bmc: 'sign in' }, { kind: 'bmc-busy' })
+    const { username: UserName, password: Password } = ADMIN
+    const full = await call('POST', '/redfish/v1/SessionService/Sessions', { UserName, Password })
+    expect([full.status, full.headers.get('retry-after')]).toEqual([503, '30'])
+    expect(full.text).toContain('SessionLimitExceeded')
+    expect(lab.journal.entries({ kind: 'bmc' }).map(({ fault }) => fault)).toEqual(['fault-1', null, 'fault-2'])
+  })
+
+  test('a silent BMC hangs up, for its node too', async () => {
+    const { lab, call, strike } = await servedLab()
+    const node = [...lab.nodes()].find(({ name }) => name === 'node-1')!
+    strike({ node: node.uuid }, { kind: 'bmc-silent' })
+    await expect(call('GET', SYSTEM)).rejects.toThrow()
+    expect((await call('GET', '/redfish/v1/Systems/machine-2')).status).toBe(200)
+  })
+
+  test('a BMC that goes dark after a change carries it out, and answers nothing after it', async () => {
+    const { call, strike, switchOn, machine } = await servedLab()
+    using _ = strike({ machine: 'machine-1', bmc: 'set power' }, { kind: 'bmc-dark', ms: seconds(60) })
+    expect((await switchOn()).status).toBe(204)
+    expect(machine().power()).toBe('on')
+    await expect(switchOn()).rejects.toThrow()
+    expect((await call('GET', '/redfish/v1/Systems/machine-2')).status).toBe(200)
+  })
+
+  test('a lying BMC confirms what it has not done', async () => {
+    const { call, strike, switchOn, machine } = await servedLab()
+    strike({ machine: 'machine-1' }, { kind: 'bmc-lies' })
+    expect((await switchOn()).status).toBe(204)
+    expect(machine().power()).toBe('off')
+    expect((await call('PATCH', SYSTEM, { IndicatorLED: 'Lit' })).status).toBe(204)
+    expect(JSON.parse((await call('GET', SYSTEM)).text)).toMatchObject({ PowerState: 'Off', IndicatorLED: 'Off' })
+  })
+
+  test('a status, a cut-off answer, half a document, a delay', async () => {
+    const { lab, call, strike } = await servedLab()
+    const machine = 'machine-1'
+    strike({ machine }, { kind: 'status', status: 500, body: { error: {} } })
+    expect(await call('GET', SYSTEM)).toMatchObject({ status: 500, text: '{"error":{}}' })
+    lab.faults.clear()
+    strike({ machine }, { kind: 'truncated-body' })
+    await expect(call('GET', SYSTEM)).rejects.toThrow()
+    lab.faults.clear()
+    strike({ machine }, { kind: 'malformed-body' })
+    const { text } = await call('GET', SYSTEM)
+    expect(() => JSON.parse(text) as unknown).toThrow()
+    lab.faults.clear()
+    strike({ machine }, { kind: 'delay', ms: 300 })
+    const since = performance.now()
+    expect((await call('GET', SYSTEM)).status).toBe(200)
+    expect(performance.now() - since).toBeGreaterThan(290)
+  })
+})
