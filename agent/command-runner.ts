@@ -1,7 +1,7 @@
 import { contained, errorChain, unlessAborted, type Clock, type Logger, type Probe } from '../runtime/index.js'
 import { StepError, type ImageRules, type Progress } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
-import { AgentError, type Inventory, type JsonObject } from '../wire/index.js'
+import { AgentError, probedDownloads, type Inventory, type JsonObject } from '../wire/index.js'
 import {
   ManagersChanged,
   type CommandContext,
@@ -60,6 +60,7 @@ export class CommandRunner {
         managers: await managers(),
         progress: this.#progress(id, step),
         ownLog: () => this.#log,
+        downloads: probedDownloads(probe, { from: 'agent', to: 'images' }),
         ...{ standalone, ignoreBootloaderFailure, node, seen, commands, images: this.#options.images() },
         ...(nodeAgain && { nodeAgain }),
         close: (as: Closing) => void (closing = as),

@@ -99,7 +99,7 @@ export function managerStep(
   name: string,
   args: unknown,
   { node, ports }: { node: JsonObject; ports: readonly JsonObject[] },
-  { managers, target, environment, progress, logger, clock, signal, images, nodeAgain }: CommandContext,
+  { managers, target, environment, progress, logger, clock, signal, downloads, images, nodeAgain }: CommandContext,
 ): Promise<unknown> {
   const context = {
     target,
@@ -109,6 +109,7 @@ export function managerStep(
     clock,
     signal,
     images,
+    ...(downloads ? { downloads } : {}),
     ...(nodeAgain && { nodeAgain }),
     node,
     ports,

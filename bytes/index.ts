@@ -25,8 +25,18 @@ export { type FileSource, openFileSource as openFileSource } from './file-source
 export { FormatError } from './format-error.js'
 export { contentRange, unsatisfiedSize } from './http/content-range.js'
 export { exchange } from './http/exchange.js'
+export { placeOf } from './http/connection.js'
 export { FetchFailure, type FetchFailureCode } from './http/fetch-failure.js'
-export { type FileAnswer, type FileRequest, HttpClient, type HttpClientOptions } from './http/http-client.js'
+export {
+  type FileAnswer,
+  type FileBody,
+  type FileRequest,
+  HttpClient,
+  type HttpClientOptions,
+  type HttpThrough,
+  type SentRequest,
+  type ServerAnswer,
+} from './http/http-client.js'
 export { DEFAULT_LIMITS, type HttpLimits } from './http/limits.js'
 export { proxyFor, type ProxySettings } from './http/proxy.js'
 export { readUpTo } from './http/read-up-to.js'

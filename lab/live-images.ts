@@ -1,3 +1,4 @@
+import type { HttpThrough } from '../bytes/index.js'
 import {
   agentConfig,
   openImageService,
@@ -32,6 +33,8 @@ interface Surroundings {
   clock: Clock
   random: Random
   logger: Logger
+  /** Sees each request. `nodeOf` finds the node whose images a path is of. */
+  through: (nodeOf: (path: string) => string | undefined) => HttpThrough
 }
 
 export interface LiveImages extends AsyncDisposable {
@@ -52,7 +55,7 @@ export interface LiveImages extends AsyncDisposable {
  */
 export async function openLiveImages(request: LiveImagesRequest, parts: Surroundings): Promise<LiveImages> {
   const { files, byDefault, host = '127.0.0.1', port = 0 } = request
-  const { ironicUrl, store, folder, clock, random, logger } = parts
+  const { ironicUrl, store, folder, clock, random, logger, through } = parts
   const agent = {
     ironicUrls: [ironicUrl],
     // The lab has no separate inspector; Ironic's API takes the inspection data.
@@ -73,8 +76,20 @@ export async function openLiveImages(request: LiveImagesRequest, parts: Surround
     made.set(uuid, { hostname, config })
     return config
   }
+  const seen = through((path) => service.nodeOf(path))
   const open = (at: number) =>
-    openImageService({ files, config: text({}), configOf, secret, host, port: at, clock, random, logger })
+    openImageService({
+      files,
+      config: text({}),
+      configOf,
+      secret,
+      host,
+      port: at,
+      clock,
+      random,
+      logger,
+      through: seen,
+    })
   const lost = 'machines that are booting no longer find their images'
   const service = port > 0 ? await open(port) : await openOnSavedPort('image-port', lost, { folder, logger }, open)
   const publish = (node: Readonly<NodeRecord>) =>

@@ -1,3 +1,4 @@
+import type { HttpThrough } from '../bytes/index.js'
 import type { Clock, Logger, Probe, Random } from '../runtime/index.js'
 import type { StageAsset } from '../targets/index.js'
 import type { MachineRecord } from './machine-record.js'
@@ -21,6 +22,8 @@ export interface MachineParts {
   stage?: StageAsset
   /** Network for boot media; without it no served medium can be booted. */
   network?: BootNetwork
+  /** Sees the requests of its programs and of its Ignition for files, and of what it boots. */
+  downloads?: HttpThrough
   /** Registry of the system on the disk; without it every pull fails. */
   registry?: ImageRegistry
 }

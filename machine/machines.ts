@@ -1,3 +1,5 @@
+import type { HttpThrough } from '../bytes/index.js'
+import type { BootNetwork } from './live/boot-network.js'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { held, UserError } from '../runtime/index.js'
@@ -12,9 +14,11 @@ import type { FileRecord } from './ramdisk/ramdisk-session.js'
 import type { RunRecord } from './ramdisk/run-log.js'
 import { SimulatedMachine } from './simulated-machine.js'
 
-export interface MachinesOptions extends Omit<MachineParts, 'disks' | 'store'> {
+export interface MachinesOptions extends Omit<MachineParts, 'disks' | 'store' | 'downloads'> {
   /** Folder of `machines.db` and `disks/`; null stores nothing, and closing the machines deletes their disk files. */
   stateDir: string | null
+  /** Sees the requests of a machine for files. */
+  downloads?: (machine: string) => HttpThrough
 }
 
 /**
@@ -239,7 +243,8 @@ class SimulatedMachines implements Machines {
   }
 
   #make(spec: MachineSpec, state: MachineState): SimulatedMachine {
-    const { clock, random, probe, logger, pace, events, stage, network, registry } = this.#options
+    const { clock, random, probe, logger, pace, events, stage, network, registry, downloads } = this.#options
+    const through = downloads?.(spec.id)
     const disks = new MachineDisks(spec, this.#folder, { clock, probe, logger })
     return new SimulatedMachine(spec, state, {
       disks,
@@ -251,11 +256,18 @@ class SimulatedMachines implements Machines {
       pace,
       events,
       ...(stage ? { stage } : {}),
-      ...(network ? { network } : {}),
+      ...(network ? { network: through ? seenBy(through, network) : network } : {}),
+      ...(through ? { downloads: through } : {}),
       ...(registry ? { registry } : {}),
     })
   }
 }
+
+/** A network whose requests for a machine are seen. */
+const seenBy = (through: HttpThrough, network: BootNetwork): BootNetwork => ({
+  ...network,
+  open: (url, options) => network.open(url, { ...options, through }),
+})
 
 /** Notes the machines that change. */
 const noting = (store: MachineStore, changed: Set<string>): MachineStore => ({

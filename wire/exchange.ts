@@ -1,3 +1,5 @@
+import type { FileBody } from '../bytes/index.js'
+
 /** One request as it stands on the wire, over HTTP or within this process. */
 export interface WireRequest {
   readonly method: string
@@ -56,6 +58,27 @@ export function answerOfStream(
 }
 
 export const streamToSend = (response: WireResponse): OpenStream | undefined => streams.get(response)
+
+/** The answer of a file server: its body is bytes, which are read once. */
+export interface FileOfAnswer {
+  /** The server's own words. */
+  readonly statusText: string
+  readonly body: FileBody
+}
+
+const files = new WeakMap<WireResponse, FileOfAnswer>()
+
+/** Answer whose body is that of a file. It has no body as a text. */
+export function answerOfFile(
+  { status, headers }: Pick<WireResponse, 'status' | 'headers'>,
+  file: FileOfAnswer,
+): WireResponse {
+  const response = { status, headers }
+  files.set(response, file)
+  return response
+}
+
+export const fileOf = (response: WireResponse): FileOfAnswer | undefined => files.get(response)
 
 /** The body as it is sent. */
 export const bodyToSend = (response: WireResponse): Uint8Array | string | undefined =>

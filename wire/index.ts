@@ -37,9 +37,11 @@ export { pythonRepr, textOf } from './agent/python-repr.js'
 export { ERRORS } from './errors.js'
 export {
   answerOfBytes,
+  answerOfFile,
   answerOfStream,
   ConnectionFailed,
   type Dispatch,
+  fileOf,
   type OpenStream,
   type OutgoingRequest,
   streamToSend,
@@ -150,6 +152,7 @@ export {
 export { traitSchema } from './ironic/traits.js'
 export { Mounts } from './mounts.js'
 export { openApi } from './openapi-document.js'
+export { fileBody, type FilePoint, probedDownloads, probedFiles } from './probed-files.js'
 export { type ExchangePoint, isExchange, probed, probedDispatch } from './probed.js'
 export {
   type AdvertisedStep,

@@ -1,3 +1,4 @@
+import type { HttpThrough } from '../../bytes/index.js'
 import type { Clock, Logger } from '../../runtime/index.js'
 import type { ImageRules, Progress } from '../../steps/index.js'
 import type { Target } from '../../targets/index.js'
@@ -13,6 +14,8 @@ export interface CommandContext {
   readonly clock: Clock
   readonly logger: Logger
   readonly progress: Progress
+  /** Sees the requests of steps for files. */
+  readonly downloads?: HttpThrough
   /** Aborted when the agent is stopped. */
   readonly signal: AbortSignal
   inventory(): Promise<Inventory>

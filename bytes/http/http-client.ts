@@ -2,7 +2,7 @@ import type { ConnectionOptions } from 'node:tls'
 import type { Clock } from '../../runtime/index.js'
 import { splitCredentials } from '../url.js'
 import { hostAndPort, placeOf } from './connection.js'
-import { exchange, type ExchangeAnswer } from './exchange.js'
+import { exchange } from './exchange.js'
 import { FetchFailure } from './fetch-failure.js'
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.js'
 import { proxyFor, type ProxySettings } from './proxy.js'
@@ -21,7 +21,40 @@ export interface HttpClientOptions {
   redirects?: number
   /** Throws for a URL that must not be asked, also for one that a redirect leads to. */
   allow?: (url: string) => void
+  /** Sees each exchange, also that of a redirect. */
+  through?: HttpThrough
 }
+
+/** A request of a {@link HttpClient} on its way to a server. */
+export interface SentRequest {
+  readonly method: string
+  /** Without credentials. */
+  readonly url: string
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+/** The answer of a server, or what comes in its place. */
+export interface ServerAnswer {
+  readonly status: number
+  /** The server's own words. */
+  readonly statusText: string
+  /** Lower-case names; several of one name are joined. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body: FileBody
+}
+
+/** The body of an answer, part by part. */
+export interface FileBody extends AsyncIterable<Uint8Array> {
+  /** Undefined at the end. */
+  next(): Promise<Uint8Array | undefined>
+  /** Drops what has not been read. */
+  close(): Promise<void>
+}
+
+/** Lets a request be sent, and may change its answer or make it fail. */
+export type HttpThrough = (request: SentRequest, send: () => Promise<ServerAnswer>) => Promise<ServerAnswer>
 
 /** Which headers of a request go along when a redirect is followed: credentials never reach another host. */
 export type RedirectHeaders = 'all but credentials' | 'none'
@@ -89,8 +122,8 @@ export class HttpClient {
     }
   }
 
-  async #ask({ method = 'GET', body, signal }: FileRequest, url: URL, headers: Headers): Promise<ExchangeAnswer> {
-    const { clock, proxies = {}, ca, insecure } = this.#options
+  async #ask({ method = 'GET', body, signal }: FileRequest, url: URL, headers: Headers): Promise<ServerAnswer> {
+    const { clock, proxies = {}, ca, insecure, through } = this.#options
     const tls: ConnectionOptions = insecure
       ? { rejectUnauthorized: false }
       : ca === undefined
@@ -98,7 +131,8 @@ export class HttpClient {
         : { ca: typeof ca === 'string' ? ca : [...ca] }
     const proxy = proxyFor(url.href, proxies)
     const sent = body === undefined ? {} : { body }
-    return exchange({ url, method, headers, ...sent, tls, proxy, limits: this.#limits, clock, signal })
+    const send = () => exchange({ url, method, headers, ...sent, tls, proxy, limits: this.#limits, clock, signal })
+    return through ? through({ method, url: url.href, headers, signal }, send) : send()
   }
 }
 
@@ -136,7 +170,7 @@ const sameServer = (one: URL, other: URL): boolean =>
 const withoutCredentials = (headers: Headers): Headers =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !CREDENTIALS.includes(name.toLowerCase())))
 
-function fileAnswer({ status, statusText, headers, body }: ExchangeAnswer, url: URL, redirected: boolean): FileAnswer {
+function fileAnswer({ status, statusText, headers, body }: ServerAnswer, url: URL, redirected: boolean): FileAnswer {
   const length = headers['content-length']
   return {
     ...{ url: url.href, redirected, status, statusText, headers, body },

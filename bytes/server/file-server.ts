@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { errorChain, held, urlSafeToken, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { streamOf } from '../byte-source.js'
+import type { FileBody, HttpThrough, ServerAnswer } from '../http/http-client.js'
 import { answerTo, type Answer, type Representation } from './answer.js'
 import type { Headers } from './preconditions.js'
 
@@ -29,6 +30,8 @@ export interface FileServerOptions {
   random: Random
   logger: Logger
   onRequest?: (request: { method: string; path: string; status: number }) => void
+  /** Sees each request before it is answered; `url` is its path with the query. Streamed representations pass unseen. */
+  through?: HttpThrough
 }
 
 export interface FileServer extends AsyncDisposable {
@@ -53,10 +56,11 @@ export async function serveFiles(options: FileServerOptions): Promise<FileServer
     const { method = 'GET' } = request
     if (onRequest) response.once('finish', () => onRequest({ method, path, status: response.statusCode }))
     respond(request, response, path, options, boundary).catch((error: unknown) => {
-      if (!response.headersSent) plain(response, 500, 'the file cannot be read\n')
-      else response.destroy()
-      // Clients that leave early are normal; only failures of this side are logged.
-      if (!isGone(error)) logger('warn', `serving ${path} failed: ${errorChain(error).join(': ')}`)
+      // Clients that leave early are normal, and so are connections that are cut on purpose.
+      if (isGone(error)) return void response.destroy()
+      if (response.headersSent) response.destroy()
+      else plain(response, 500, 'the file cannot be read\n')
+      logger('warn', `serving ${path} failed: ${errorChain(error).join(': ')}`)
     })
   })
   await held(clock, 'starting an image server', async () => {
@@ -87,35 +91,67 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
   path: string,
-  { find, clock }: FileServerOptions,
+  options: FileServerOptions,
   boundary: string,
 ): Promise<void> {
-  const { method = 'GET', headers } = request
+  const { find, clock, through } = options
+  const { method = 'GET', headers, url = path } = request
   if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD')
     return plain(response, 405, 'only GET and HEAD are supported\n')
   }
-  const hold = clock.hold('serving an image')
-  try {
+  let isSent = false
+  const answered = async (): Promise<ServerAnswer> => {
+    using _ = clock.hold('finding an image')
     const found = await find(path, headers)
-    if (!found) return plain(response, 404, 'there is no such file\n')
-    if ('refused' in found) return plain(response, found.refused, `${found.why}\n`)
-    if ('open' in found) return await sendStream(found, method, response)
-    try {
-      const answer = answerTo({ method, headers }, found, boundary)
-      response.writeHead(answer.status, answer.headers)
-      if (method === 'HEAD' || answer.body.length === 0) return void response.end()
-      await send(bytesOf(answer, found), response)
-    } finally {
-      await found.close?.()
-    }
+    if (!found) return textAnswer(404, 'there is no such file\n')
+    if ('refused' in found) return textAnswer(found.refused, `${found.why}\n`)
+    if (!('open' in found)) return fileAnswer(answerTo({ method, headers }, found, boundary), found, clock)
+    await sendStream(found, method, response)
+    isSent = true
+    return textAnswer(200, '')
+  }
+  const gone = new AbortController()
+  response.once('close', () => gone.abort(Object.assign(new Error('the client has gone'), { code: 'EPIPE' })))
+  const asked = { method, url, headers: plainHeaders(headers), signal: gone.signal }
+  const answer = await (through ? through(asked, answered) : answered())
+  if (isSent) return
+  try {
+    response.writeHead(answer.status, definedHeaders(answer.headers))
+    if (method === 'HEAD' || [204, 304].includes(answer.status)) return void response.end()
+    await send(answer.body, response)
   } finally {
-    hold[Symbol.dispose]()
+    await answer.body.close()
   }
 }
 
 const send = (bytes: AsyncIterable<Uint8Array>, response: ServerResponse): Promise<void> =>
   pipeline(Readable.from(bytes, { objectMode: false, highWaterMark: PIECE }), response)
+
+function fileAnswer({ status, headers, body }: Answer, found: Representation, clock: Clock): ServerAnswer {
+  const sent = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+  return { status, statusText: '', headers: sent, body: bodyOf(bytesOf(body, found, clock), found.close) }
+}
+
+function textAnswer(status: number, text: string): ServerAnswer {
+  const headers = { 'content-type': 'text/plain', 'content-length': String(Buffer.byteLength(text)) }
+  return { status, statusText: '', headers, body: bodyOf(Readable.from([Buffer.from(text)])) }
+}
+
+function bodyOf(parts: AsyncIterable<Uint8Array>, close: () => Promise<void> = async () => {}): FileBody {
+  const iterator = parts[Symbol.asyncIterator]()
+  return {
+    next: async () => (await iterator.next()).value as Uint8Array | undefined,
+    [Symbol.asyncIterator]: () => iterator,
+    close,
+  }
+}
+
+const plainHeaders = (headers: IncomingHttpHeaders): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+
+const definedHeaders = (headers: ServerAnswer['headers']): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined))
 
 async function sendStream({ open, failed }: StreamedRepresentation, method: string, response: ServerResponse) {
   const gone = new AbortController()
@@ -146,10 +182,17 @@ async function* reporting(bytes: AsyncIterable<Uint8Array>, report: (error: unkn
   }
 }
 
-async function* bytesOf({ body }: Answer, { source }: Representation): AsyncGenerator<Uint8Array> {
-  for (const part of body)
+async function* bytesOf(parts: Answer['body'], { source }: Representation, clock: Clock): AsyncGenerator<Uint8Array> {
+  for (const part of parts)
     if (typeof part === 'string') yield Buffer.from(part)
-    else yield* streamOf(source, { ...part, piece: PIECE })
+    else {
+      const pieces = streamOf(source, { ...part, piece: PIECE })
+      for (;;) {
+        const { done, value } = await held(clock, 'reading an image', () => pieces.next())
+        if (done) break
+        yield value
+      }
+    }
 }
 
 function plain(response: ServerResponse, status: number, text: string): void {

@@ -193,6 +193,7 @@ type Match struct {
 	Step    string `json:"step,omitempty"`
 	Phase   string `json:"phase,omitempty"`
 	Route   string `json:"route,omitempty"`
+	To      string `json:"to,omitempty"`
 	Program string `json:"program,omitempty"`
 	Disk    string `json:"disk,omitempty"`
 	Image   string `json:"image,omitempty"`

@@ -59,6 +59,8 @@ export interface ImageService extends AsyncDisposable {
    */
   publish(node: string, architecture?: string): LiveUrls | undefined
   withdraw(node: string): void
+  /** The node whose images a path is of. */
+  nodeOf(path: string): string | undefined
   /** Kernel and ramdisk without CoreOS, with the agent in the ramdisk, for simulated machines. */
   readonly oldRamdisk: { kernel: string; ramdisk: string }
 }
@@ -99,6 +101,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
         return set && urlsOf(set, url, `${url}/nodes/${images.publish(node, architecture)}/${BASE}`, true)
       },
       withdraw: (node) => images.withdraw(node),
+      nodeOf: (path) => images.nodeOf(path),
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }
   })
@@ -148,6 +151,10 @@ class ServedImages {
 
   withdraw(node: string): void {
     for (const architecture of this.#sets.keys()) this.#byName.delete(this.#nameOf(node, architecture))
+  }
+
+  nodeOf(path: string): string | undefined {
+    return this.#byName.get(/^\/nodes\/([\w-]+)\//.exec(path)?.[1] ?? '')?.node
   }
 
   #nameOf(node: string, architecture: string): string {

@@ -10,7 +10,7 @@ import { VirtualClock } from '../../runtime/index.js'
 import { findImages } from './images.js'
 
 const signal = new AbortController().signal
-const find = (url: string, digest = false) => findImages(new VirtualClock())(url, { digest, signal })
+const find = (url: string, digest = false) => findImages(new VirtualClock())(url, { digest, node: 'a-node', signal })
 
 let server: Server
 let base: string

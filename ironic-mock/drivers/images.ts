@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { FetchFailure, HttpClient, withoutPasswords } from '../../bytes/index.js'
+import { FetchFailure, HttpClient, withoutPasswords, type HttpThrough } from '../../bytes/index.js'
 import { held, seconds, type Clock } from '../../runtime/index.js'
 
 /** Image at a URL, as far as Ironic checks it before an agent gets the URL. */
@@ -16,8 +16,15 @@ export interface FoundImage {
   sha256: string | null
 }
 
+export interface FindImageOptions {
+  digest: boolean
+  /** Uuid of the node that it is for. */
+  node: string
+  signal: AbortSignal
+}
+
 /** Checks an image. The message of a rejection is what Ironic says of an image that it cannot use. */
-export type FindImage = (url: string, options: { digest: boolean; signal: AbortSignal }) => Promise<FoundImage>
+export type FindImage = (url: string, options: FindImageOptions) => Promise<FoundImage>
 
 /** Upstream's `[DEFAULT]webserver_connection_timeout`. */
 const TIMEOUT = seconds(60)
@@ -25,19 +32,30 @@ const TIMEOUT = seconds(60)
 const FORBIDDEN = ['/dev', '/sys', '/proc', '/boot', '/etc', '/run']
 const QCOW2 = 'QFI\xfb'
 
-/** Checks images behind http(s) with HEAD, as Ironic does, and files of this host. */
+/**
+ * Checks images behind http(s) with HEAD, as Ironic does, and files of this host.
+ *
+ * @param through sees the requests for a node
+ */
 export const findImages =
-  (clock: Clock): FindImage =>
-  (url, { digest, signal }) =>
-    held(clock, `looking at the image ${withoutPasswords(url)}`, () =>
-      url.startsWith('file:') ? findFile(url, digest, signal) : ask(url, clock, signal),
-    )
+  (clock: Clock, through?: (node: string) => HttpThrough): FindImage =>
+  (url, { digest, node, signal }) =>
+    url.startsWith('file:')
+      ? held(clock, `looking at the image ${withoutPasswords(url)}`, () => findFile(url, digest, signal))
+      : ask(url, { clock, through: through?.(node), signal })
 
 export const imageProblem = (url: string, reason: string): string =>
   `Validation of image href ${withoutPasswords(url)} failed, reason: ${reason}`
 
-async function ask(url: string, clock: Clock, signal: AbortSignal): Promise<FoundImage> {
-  const http = new HttpClient({ clock, redirects: 30, limits: { connect: TIMEOUT, header: TIMEOUT } })
+interface Asking {
+  clock: Clock
+  through: HttpThrough | undefined
+  signal: AbortSignal
+}
+
+async function ask(url: string, { clock, through, signal }: Asking): Promise<FoundImage> {
+  const limits = { connect: TIMEOUT, header: TIMEOUT }
+  const http = new HttpClient({ clock, redirects: 30, limits, ...(through ? { through } : {}) })
   const answer = await http.get({ url, method: 'HEAD', signal }).catch((error: unknown) => {
     throw error instanceof FetchFailure ? new Error(imageProblem(url, error.message)) : error
   })

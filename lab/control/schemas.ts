@@ -35,6 +35,7 @@ const MATCH = closed({
   step: text('the step that the agent carries out, as in install_coreos'),
   phase: { enum: ['inspect', 'clean', 'deploy', 'install', 'active'], description: 'phase of the node' },
   route: text('an exchange, as in PUT /v1/nodes/:id/states/provision; what its path begins with, its method in front'),
+  to: { enum: ['ironic', 'agent', 'images'], description: 'an exchange, by who is asked; images are servers of files' },
   program: text('a command on a machine, by the name of its program'),
   disk: text('kernel name of a disk'),
   image: text("a container's image that is pulled, or what its name begins with"),

@@ -6,7 +6,7 @@ type Side = 'client' | 'server'
 export const withBody = (answer: WireResponse, body: unknown): WireResponse =>
   body === undefined ? answer : { ...answer, body: typeof body === 'string' ? body : JSON.stringify(body) }
 
-const CUT_OFF = 'the connection was closed in the middle of the body (a fault of this lab)'
+export const CUT_OFF = 'the connection was closed in the middle of the body (a fault of this lab)'
 
 /** An answer whose connection closes in the middle of the body. */
 export function cutOff(answer: WireResponse, side: Side): WireResponse {

@@ -30,9 +30,18 @@ export const POINTS: Readonly<Record<FaultKind, readonly string[]>> = {
   delay: ['exchange', 'bmc', 'command', 'agent-command', 'disk-read', 'disk-write', 'pull', 'image-pull'],
 }
 
+/** Who is asked where an effect acts; without, anyone. */
+const ASKED: Partial<Record<FaultKind, readonly NonNullable<FaultMatch['to']>[]>> = {
+  'agent-silent': ['ironic', 'agent'],
+  'wrong-token': ['ironic'],
+  'stale-agent-url': ['ironic'],
+  'empty-last-error': ['ironic'],
+}
+
 /** Kinds of probe points that a condition can hold at. */
 const CONDITIONS: Partial<Record<keyof FaultMatch, readonly string[]>> = {
   route: ['exchange'],
+  to: ['exchange'],
   program: ['command'],
   disk: ['disk-read', 'disk-write'],
   image: ['pull', 'image-pull'],
@@ -71,8 +80,19 @@ export function checkFault(fault: Fault): void {
     throw wrong(`probability ${probability} lets it never strike`, 'name a number above 0, at most 1')
   if (between !== undefined && !(between[0] < between[1]))
     throw wrong('between ends before it begins', 'name the earlier time first')
-  if (match.route !== undefined && !isRoute(match.route))
-    throw wrong(`no call begins with ${match.route}`, 'match a route as in PUT /v1/nodes/:id/states/provision')
+  const asked = ASKED[effect.kind]
+  if (match.to !== undefined && asked && !asked.includes(match.to))
+    throw wrong(
+      `a fault of kind ${effect.kind} can never strike an exchange with ${match.to}`,
+      `match ${asked.join(' or ')}`,
+    )
+  if (match.route !== undefined && match.to === 'images' && !isFilePath(match.route))
+    throw wrong(`no file has the path ${match.route}`, 'match what a path begins with, as in GET /images/')
+  if (match.route !== undefined && match.to !== 'images' && !isRoute(match.route, match.to))
+    throw wrong(
+      `no call ${match.to === undefined ? '' : `of ${match.to} `}begins with ${match.route}`,
+      'match a route as in PUT /v1/nodes/:id/states/provision; for a file, match {"to": "images"} too',
+    )
 }
 
 /** `POST /v1/nodes/:id` as method and parts. */
@@ -92,9 +112,16 @@ export function beginsWith(path: readonly string[], parts: readonly string[]): b
   })
 }
 
-function isRoute(route: string): boolean {
+/** Servers of files answer these methods alone. */
+const isFilePath = (route: string): boolean => /^(?:(?:GET|HEAD) +)?\//.test(route)
+
+function isRoute(route: string, to: FaultMatch['to']): boolean {
   const { method, parts } = routeOf(route)
-  return [...IRONIC_OPERATIONS, ...Object.values(AGENT_OPERATIONS)].some(
+  const called = [
+    ...(to === 'agent' ? [] : IRONIC_OPERATIONS),
+    ...(to === 'ironic' ? [] : Object.values(AGENT_OPERATIONS)),
+  ]
+  return called.some(
     (operation) =>
       (method === undefined || operation.method === method) &&
       ('paths' in operation ? operation.paths : [operation.path, ...('also' in operation ? operation.also : [])]).some(

@@ -15,6 +15,11 @@ export interface FaultMatch {
    * part: `PUT /v1/nodes/:id/states/provision`.
    */
   route?: string
+  /**
+   * An exchange with one that is asked: `ironic`, `agent`, or `images` for servers of files, from which machines, their agents
+   * and Ironic get images, live media, checksums and configs.
+   */
+  to?: 'ironic' | 'agent' | 'images'
   /** A command on a machine, by the name of its program. */
   program?: string
   /** Kernel name of a disk. */
@@ -60,7 +65,7 @@ export type FaultEffect =
   | { kind: 'hang' }
   /** The connection is closed in the middle of the answer's body. */
   | { kind: 'truncated-body' }
-  /** The answer's body is no whole document, though its length is right. */
+  /** The answer's body is no whole document; of a file, it has wrong bytes and its right length. */
   | { kind: 'malformed-body' }
   /** The answer's body comes at this pace. */
   | { kind: 'slow-body'; bytesPerSecond: number }

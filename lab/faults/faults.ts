@@ -217,6 +217,7 @@ export class FaultInjector implements Faults {
     if (match.disk !== undefined && point['disk'] !== match.disk) return false
     if (match.bmc !== undefined && point['call'] !== match.bmc) return false
     if (match.image !== undefined && !(point['image'] as string | undefined)?.startsWith(match.image)) return false
+    if (match.to !== undefined && match.to !== point['to']) return false
     if (match.route !== undefined && !matchesRoute(match.route, point)) return false
     return concerns(effect, point)
   }
@@ -232,10 +233,10 @@ function concerns(effect: Fault['effect'], point: ProbePoint): boolean {
     case 'slow-body':
       return point.kind === 'exchange' || isOverHttp(point)
     case 'agent-silent':
-      return point['from'] === 'agent' || point['to'] === 'agent'
+      return point['to'] === 'agent' || (point['from'] === 'agent' && point['to'] === 'ironic')
     case 'wrong-token':
     case 'stale-agent-url':
-      return point['from'] === 'agent'
+      return point['from'] === 'agent' && point['to'] === 'ironic'
     case 'empty-last-error':
       return point['to'] === 'ironic'
     case 'agent-restart':

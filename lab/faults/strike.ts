@@ -2,10 +2,11 @@ import { BmcRefused } from '../../ironic-mock/index.js'
 import { DIAL_TIMEOUT, pullFailure, type CommandEnd } from '../../machine/index.js'
 import { redfishRefusal } from '../../redfish/index.js'
 import { onAbort, type ProbePoint } from '../../runtime/index.js'
-import { ConnectionFailed, isExchange, type WireResponse } from '../../wire/index.js'
+import { ConnectionFailed, fileOf, isExchange, type WireResponse } from '../../wire/index.js'
 import type { FaultEffect } from './fault.js'
 import type { ActiveFault, FaultContext } from './faults.js'
 import { cutOff, emptyLastError, halved, slowed, withBody } from './answers.js'
+import { cutFile, dropFile, slowedFile, spoiltFile } from './file-answers.js'
 import { bmcAt, isOverHttp } from './points.js'
 
 const OF_THIS_LAB = '(a fault of this lab)'
@@ -93,16 +94,23 @@ async function exchanged(
       return withBody({ status, headers: { 'content-type': 'application/json' } }, body)
     }
     case 'connection-reset':
-      if (effect.when === 'after') await next()
+      if (effect.when === 'after') await dropFile(await next())
       throw connectionLost()
     case 'truncated-body':
-      return cutOff(await next(), side)
+      return eitherOf(await next(), cutFile, (answer) => cutOff(answer, side))
     case 'malformed-body':
-      return halved(await next())
-    case 'slow-body':
-      return slowed(await next(), effect.bytesPerSecond, side, clock)
+      return eitherOf(await next(), spoiltFile, halved)
+    case 'slow-body': {
+      const { bytesPerSecond: pace } = effect
+      const signal = isExchange(point) && 'signal' in point.request ? point.request.signal : undefined
+      return eitherOf(
+        await next(),
+        (answer) => slowedFile(answer, pace, clock, signal),
+        (answer) => slowed(answer, pace, side, clock),
+      )
+    }
     case 'repeat':
-      for (let more = (effect.times ?? 2) - 1; more > 0; more--) await next()
+      for (let more = (effect.times ?? 2) - 1; more > 0; more--) await dropFile(await next())
       return next()
     case 'wrong-token':
       if (isExchange(point)) point.changes.push((body) => ({ ...body, agent_token: 'not-the-token-of-this-agent' }))
@@ -116,6 +124,13 @@ async function exchanged(
       return next()
   }
 }
+
+/** Changes an answer as that of a file server, or as one whose body is a text. */
+const eitherOf = (
+  answer: WireResponse,
+  ofFile: (answer: WireResponse) => WireResponse,
+  ofText: (answer: WireResponse) => WireResponse | Promise<WireResponse>,
+): WireResponse | Promise<WireResponse> => (fileOf(answer) ? ofFile(answer) : ofText(answer))
 
 /** No program listens on port 1 of a host: connections are refused. */
 const STALE_AGENT_URL = 'http://127.0.0.1:1'

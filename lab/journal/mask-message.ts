@@ -43,6 +43,15 @@ export function maskedTarget(target: string): string {
   return `${path}?${parts.join('&')}`
 }
 
+/**
+ * A path of a file: queries may be signatures that let anyone in, and so is the folder of a node's live images, which have
+ * its configs.
+ */
+export const maskedFileTarget = (target: string): string =>
+  target
+    .replace(/^\/nodes\/[\w-]{43}\//, `/nodes/${MASK}/`)
+    .replace(/\?.*$/s, (query) => query.replace(/=[^&]*/g, `=${MASK}`))
+
 function maskedBody(text: string): unknown {
   try {
     return maskedJson(JSON.parse(text))

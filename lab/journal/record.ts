@@ -1,12 +1,19 @@
 import { errorChain, type Clock, type Probe, type ProbePoint } from '../../runtime/index.js'
 import type { CommandEnd } from '../../machine/index.js'
-import { isExchange, VERSION_HEADER, type ExchangePoint, type NodeRecord, type WireResponse } from '../../wire/index.js'
+import {
+  fileOf,
+  isExchange,
+  VERSION_HEADER,
+  type ExchangePoint,
+  type NodeRecord,
+  type WireResponse,
+} from '../../wire/index.js'
 import type { Events } from '../events.js'
 import type { FaultReport } from '../faults/fault.js'
 import { nodeInPath } from '../faults/points.js'
 import type { EntryHead, FaultEntry, JournalEntry } from './entry.js'
 import type { Journal } from './journal.js'
-import { LARGEST_BODY, maskedMessage, maskedTarget } from './mask-message.js'
+import { LARGEST_BODY, maskedFileTarget, maskedMessage, maskedTarget } from './mask-message.js'
 import { nearMiss } from './near-miss.js'
 
 interface Recorded {
@@ -62,7 +69,7 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
   /** The node and machine that a point concerns. */
   const concerned = (point: ProbePoint): Subject => {
     if (point.kind === 'bmc' && point['node'] !== undefined) return subject(node(String(point['node'])), undefined)
-    const named = nodeInPath(point)
+    const named = (point['node'] as string | undefined) ?? nodeInPath(point)
     const record = named === undefined ? undefined : node(named)
     return record ? subject(record, point['machine'] as string | undefined) : ofPoint(point)
   }
@@ -121,6 +128,7 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
     // A body that is made when it is read is a long list; it would be made twice.
     const isLarge = answer !== undefined && Object.getOwnPropertyDescriptor(answer, 'body')?.get !== undefined
     const answered = isLarge ? { body: undefined, size: 0 } : bodyOf(answer?.body)
+    if (answer && fileOf(answer) && method !== 'HEAD') answered.size = Number(answer.headers['content-length'] ?? 0)
     const version = headerOf(request.headers, VERSION_HEADER)
     const target = point.target
     const status = answer?.status ?? null
@@ -128,7 +136,16 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
     const requestId = answer?.headers['openstack-request-id'] ?? null
     add(
       (head) => ({
-        ...{ ...head, kind: 'exchange', ...at, fault, from, to, method, target: maskedTarget(target) },
+        ...{
+          ...head,
+          kind: 'exchange',
+          ...at,
+          fault,
+          from,
+          to,
+          method,
+          target: to === 'images' ? maskedFileTarget(target) : maskedTarget(target),
+        },
         ...{ status, error, requestId, duration },
         request: maskedMessage(request.headers, asked.body, asked.size),
         response: answer ? maskedMessage(answer.headers, answered.body, answered.size) : null,
@@ -179,12 +196,7 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
   const noteFault = (what: FaultEntry['what'], { id, effect }: FaultReport, at: Subject): void =>
     add((head) => ({ ...head, kind: 'fault', ...at, fault: id, what, effect: effect.kind }))
   return {
-    struck: (fault, point) =>
-      noteFault(
-        'struck',
-        fault,
-        point.kind === 'bmc' ? subject(node(String(point['node'])), undefined) : ofPoint(point),
-      ),
+    struck: (fault, point) => noteFault('struck', fault, concerned(point)),
     fault: (what, fault) => noteFault(what, fault, subject(node(fault.match.node ?? ''), fault.match.machine)),
     take: () => ({ states: new Map(states), power: new Map(power) }),
     restore: (seen) => {

@@ -24,13 +24,16 @@ export interface BootNetworkOptions {
 
 /** Network of simulated machines at boot: reads http and https by ranges, as BMCs read virtual media. */
 export function bootNetwork({ clock, allow, trust, bootScript }: BootNetworkOptions): BootNetwork {
-  const http = new HttpClient({
+  const options = {
     ...(allow ? { allow } : {}),
     ...(trust === undefined ? {} : trust === 'none' ? { insecure: true } : { ca: trust.ca }),
     ...{ clock, redirects: 5, limits: { connect: SILENCE, header: SILENCE, silence: SILENCE } },
-  })
+  }
   return {
-    open: (url, { signal, credentials }) => openRemote(url, { http, signal, authorization: basicHeader(credentials) }),
+    open: (url, { signal, credentials, through }) => {
+      const http = new HttpClient({ ...options, ...(through ? { through } : {}) })
+      return openRemote(url, { http, signal, authorization: basicHeader(credentials) })
+    },
     ...(bootScript === undefined ? {} : { bootScript }),
   }
 }

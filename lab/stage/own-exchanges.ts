@@ -1,8 +1,10 @@
+import type { HttpThrough } from '../../bytes/index.js'
 import type { Probe } from '../../runtime/index.js'
 import {
   probedDispatch,
+  probedDownloads,
+  probedFiles,
   type Dispatch,
-  type OutgoingRequest,
   type Transport,
   type WireRequest,
 } from '../../wire/index.js'
@@ -17,18 +19,48 @@ export class OwnExchanges {
   /** A transport whose requests are known here. */
   known(transport: Transport): Transport {
     return {
-      send: async (request) => {
+      send: (request) => {
         const { pathname, search } = new URL(request.url)
-        const key = keyOf(request, pathname + search)
-        this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + 1)
-        try {
-          return await transport.send(request)
-        } finally {
-          const left = this.#underWay.get(key)! - 1
-          if (left > 0) this.#underWay.set(key, left)
-          else this.#underWay.delete(key)
-        }
+        return this.#during(keyOf(request, pathname + search), () => transport.send(request))
       },
+    }
+  }
+
+  async #during<Answer>(key: string, send: () => Promise<Answer>): Promise<Answer> {
+    this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + 1)
+    try {
+      return await send()
+    } finally {
+      const left = this.#underWay.get(key)! - 1
+      if (left > 0) this.#underWay.set(key, left)
+      else this.#underWay.delete(key)
+    }
+  }
+
+  /** Downloads of machines, which are known here and pass the probe. */
+  downloads(probe: Probe): (machine: string) => HttpThrough {
+    return (machine) => {
+      const seen = probedDownloads(probe, { from: 'machine', to: 'images', machine })
+      return (request, send) => {
+        const { pathname, search } = new URL(request.url)
+        return seen(request, () => this.#during(keyOf({ method: request.method }, pathname + search), send))
+      }
+    }
+  }
+
+  /**
+   * The requests of other programs for live images pass the probe.
+   *
+   * @param nodeOf finds the node whose images a path is of
+   */
+  images(probe: Probe): (nodeOf: (path: string) => string | undefined) => HttpThrough {
+    return (nodeOf) => {
+      const others = probedFiles(probe, (path) => {
+        const node = nodeOf(path)
+        return { from: 'client', to: 'images', ...(node === undefined ? {} : { node }) }
+      })
+      return (request, send) =>
+        this.#underWay.has(keyOf({ method: request.method }, request.url)) ? send() : others(request, send)
     }
   }
 
@@ -49,5 +81,5 @@ export class OwnExchanges {
 /** Calls of a ramdisk. */
 const RAMDISK_CALL = /^\/(v1\/)?(lookup|heartbeat|continue_inspection)\b/
 
-const keyOf = ({ method, body }: OutgoingRequest | WireRequest, target: string): string =>
+const keyOf = ({ method, body }: Pick<WireRequest, 'method' | 'body'>, target: string): string =>
   `${method} ${target}\n${body ?? ''}`

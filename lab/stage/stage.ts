@@ -196,7 +196,10 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
 
   const live = options.liveImages
     ? scope.use(
-        await openLiveImages(options.liveImages, { ironicUrl: url, store: database, folder, clock, random, logger }),
+        await openLiveImages(options.liveImages, {
+          ...{ ironicUrl: url, store: database, folder, clock, random, logger },
+          through: own.images(probe),
+        }),
       )
     : undefined
   const accounts = new BmcAccounts(folder, options.bmcAccount)
@@ -219,6 +222,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     logger: withFields(logger, { room: 'machine' }),
     stage: simulatedStage(imageCache, { clock, random, logger }),
     network: bootNetwork({ clock, allow: options.allow }),
+    downloads: own.downloads(probe),
     registry,
     events: {
       ramdiskUp: (machine, boot) => {

@@ -38,13 +38,13 @@ async function startSystem(
   signal: AbortSignal,
 ): Promise<DiskBoot> {
   const { state, system } = record
-  const { clock, random, probe, events } = parts
+  const { clock, random, probe, downloads, events } = parts
   const boot = state.boot!
   state.efi.current = bootable.efiEntry
   let outcome: DiskBoot = 'up'
   if (bootable.firstBoot) {
     const disks = parts.disks.forBoot(signal)
-    const inputs = { spec: record.asBooted(), bootId: boot.id, disks, system, clock, random, probe, signal }
+    const inputs = { spec: record.asBooted(), bootId: boot.id, disks, system, clock, random, probe, downloads, signal }
     outcome = await firstBoot(bootable, inputs, async (report) => {
       signal.throwIfAborted()
       record.finishesFirstBoot = true

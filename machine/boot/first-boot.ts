@@ -1,3 +1,4 @@
+import type { HttpThrough } from '../../bytes/index.js'
 import { createHash } from 'node:crypto'
 import { errorChain, type Clock, type Probe, type Random } from '../../runtime/index.js'
 import { parseIgnition, summarizeIgnition, type IgnitionConfig } from '../../ignition/index.js'
@@ -26,6 +27,8 @@ export interface FirstBootParts {
   clock: Clock
   random: Random
   probe: Probe
+  /** Sees the requests of Ignition. */
+  downloads?: HttpThrough | undefined
   signal: AbortSignal
 }
 
@@ -45,7 +48,7 @@ export async function firstBoot(
   parts: FirstBootParts,
   persist: (report: FirstBoot) => Promise<void>,
 ): Promise<DiskBoot> {
-  const { spec, system, clock, random, probe, signal, disks, bootId } = parts
+  const { spec, system, clock, random, probe, downloads, signal, disks, bootId } = parts
   const { device, bootOffset, config, kernelArguments } = bootable
   await setUpGpt(device, random)
   system.begin()
@@ -53,7 +56,7 @@ export async function firstBoot(
   const deployment = baseDeployment(bootable.title, kernelArguments)
   deployFiles(tree, null, deployment)
   const outcome = await runIgnition({
-    ...{ machine: spec.id, bootId, tree, clock, probe, signal, version: deployment.version },
+    ...{ machine: spec.id, bootId, tree, clock, probe, downloads, signal, version: deployment.version },
     source: await sourceOf(bootable, disks),
     devices: () => Devices.read(spec, disks, device.name),
     editKernelArguments: (edit) => withBootVolume(device, bootOffset, clock, (volume) => setArguments(volume, edit)),

@@ -12,9 +12,9 @@ export async function loadMedium(
   state: BootState,
   signal: AbortSignal,
 ): Promise<LiveOutcome> {
-  const { network = NO_NETWORK, clock, probe } = parts
+  const { network = NO_NETWORK, clock, probe, downloads } = parts
   const say = (line: string) => machine.say(line)
-  const booting = { machine: machine.spec.id, network, clock, probe, signal, say }
+  const booting = { machine: machine.spec.id, network, clock, probe, downloads, signal, say }
   const { outcome: reached, live, version } = await bootLive(medium, booting)
   signal.throwIfAborted()
   const failure = missingDriver(version, machine.spec.supportedSince)

@@ -199,7 +199,7 @@ export class MachineBoot {
 
   #startSession(boot: Boot, restored?: StoredBoot): void {
     const { machine, record, parts, staged, request } = this.#booting
-    const { disks, store, clock, random, probe, pace, logger } = parts
+    const { disks, store, clock, random, probe, pace, logger, downloads } = parts
     const { firmware } = machine
     this.#session = new RamdiskSession({
       spec: record.asBooted(),
@@ -212,6 +212,7 @@ export class MachineBoot {
       clock,
       random,
       probe,
+      downloads,
       pace,
       logger,
       persist: () => record.persist(),

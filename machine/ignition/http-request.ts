@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { rootCertificates } from 'node:tls'
-import { FetchFailure, HttpClient, type HttpLimits, type ProxySettings } from '../../bytes/index.js'
+import { FetchFailure, HttpClient, type HttpLimits, type HttpThrough, type ProxySettings } from '../../bytes/index.js'
 import type { SpecConfig } from '../../ignition/index.js'
 import type { Clock } from '../../runtime/index.js'
 
@@ -36,6 +36,15 @@ export class NoAnswer extends Error {
 
 export const statusText = (status: number): string => STATUS_CODES[status] ?? ''
 
+export interface HttpSurroundings {
+  clock: Clock
+  /** Sees the request. */
+  downloads: HttpThrough | undefined
+  signal: AbortSignal
+  /** Bytes of the body. */
+  most: number
+}
+
 /**
  * Makes one request as Ignition does: redirects are followed without the headers.
  *
@@ -44,10 +53,11 @@ export const statusText = (status: number): string => STATUS_CODES[status] ?? ''
 export async function httpRequest(
   { url, headers }: HttpRequest,
   { responseHeaders, authorities, proxy, limits = {} }: HttpSettings,
-  { clock, signal, most }: { clock: Clock; signal: AbortSignal; most: number },
+  { clock, downloads, signal, most }: HttpSurroundings,
 ): Promise<HttpAnswer> {
   const client = new HttpClient({
     clock,
+    ...(downloads ? { through: downloads } : {}),
     ...(authorities.length > 0 ? { ca: [...rootCertificates, ...authorities] } : {}),
     proxies: proxiesOf(proxy),
     limits: { ...limits, header: responseHeaders },

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
-import { maskedUrl, withoutPasswords } from '../../bytes/index.js'
+import { maskedUrl, withoutPasswords, type HttpThrough } from '../../bytes/index.js'
 import { minutes, type Clock, type Probe, type ProbePoint } from '../../runtime/index.js'
 import {
   dataUrlBytes,
@@ -34,6 +34,8 @@ export interface ResourcesParts {
   machine: string
   clock: Clock
   probe: Probe
+  /** Sees each request. */
+  downloads?: HttpThrough | undefined
   signal: AbortSignal
   log: IgnitionLog
   /** The newest version of the spec that this Ignition reads. Default: that of the simulated one. */
@@ -151,11 +153,11 @@ export class Resources {
   }
 
   async #attempt(request: HttpRequest, attempt: number): Promise<HttpAnswer | string> {
-    const { machine, clock, probe, signal } = this.#parts
+    const { machine, clock, probe, downloads, signal } = this.#parts
     const point: IgnitionRequest = { kind: 'ignition-request', machine, attempt, ...request }
     try {
       return await probe.around(point, () =>
-        httpRequest(request, this.#settings, { clock, signal, most: LARGEST_RESOURCE }),
+        httpRequest(request, this.#settings, { clock, downloads, signal, most: LARGEST_RESOURCE }),
       )
     } catch (error) {
       signal.throwIfAborted()

@@ -1,3 +1,4 @@
+import type { HttpThrough } from '../../bytes/index.js'
 import type { Clock, Probe } from '../../runtime/index.js'
 import type { SpecConfig } from '../../ignition/index.js'
 import type { RootTree } from '../root/root-tree.js'
@@ -39,6 +40,8 @@ export interface IgnitionHost {
   source: ConfigSource
   clock: Clock
   probe: Probe
+  /** Sees its requests. */
+  downloads?: HttpThrough | undefined
   signal: AbortSignal
   devices: () => Promise<Devices>
   /** Changes the boot loader's entry; true when anything changed. */
@@ -94,9 +97,9 @@ async function runStage(
   log: IgnitionLog,
   seen: FetchedConfigs,
 ): Promise<void> {
-  const { machine, clock, probe, signal } = host
+  const { machine, clock, probe, downloads, signal } = host
   const newest = newestSpecOf(host.version)
-  const resources = new Resources({ machine, clock, probe, signal, log, newest })
+  const resources = new Resources({ machine, clock, probe, downloads, signal, log, newest })
   const base = readBaseConfig(log, seen)
   if (stage === 'fetch-offline' || stage === 'fetch') {
     const acquired = await acquireConfig(host.source, resources, log, seen, stage === 'fetch-offline')

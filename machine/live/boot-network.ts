@@ -1,4 +1,4 @@
-import type { ByteSource } from '../../bytes/index.js'
+import type { ByteSource, HttpThrough } from '../../bytes/index.js'
 
 /** How a machine reaches the media that it boots from: its BMC for virtual media, its firmware for PXE. */
 export interface BootNetwork {
@@ -19,6 +19,8 @@ interface FileOptions {
   signal: AbortSignal
   /** Account for the server. */
   credentials?: ServerAccount
+  /** Sees each request. */
+  through?: HttpThrough | undefined
 }
 
 /** User name and password for a server of media. */

@@ -1,4 +1,4 @@
-import { maskedUrl } from '../../bytes/index.js'
+import { maskedUrl, type HttpThrough } from '../../bytes/index.js'
 import { agentOf, type AgentOnCoreos } from '../../coreos/index.js'
 import type { SpecConfig } from '../../ignition/index.js'
 import { errorChain, type Clock, type Probe } from '../../runtime/index.js'
@@ -34,6 +34,8 @@ export interface IgnitePlace {
   machine: string
   clock: Clock
   probe: Probe
+  /** Sees the requests of Ignition. */
+  downloads?: HttpThrough | undefined
   signal: AbortSignal
   say: (line: string) => void
 }
@@ -45,7 +47,8 @@ export interface IgnitePlace {
  *
  * @throws BootFailed `emergency shell`
  */
-export async function ignite(image: LiveImage, { machine, clock, probe, signal, say }: IgnitePlace): Promise<Ignited> {
+export async function ignite(image: LiveImage, place: IgnitePlace): Promise<Ignited> {
+  const { machine, clock, probe, downloads, signal, say } = place
   const parameters = kernelParameters(image.kernelArguments)
   if (parameters['ignition.firstboot'] === undefined) {
     say('ignition: not run, since the kernel arguments have no ignition.firstboot')
@@ -56,7 +59,7 @@ export async function ignite(image: LiveImage, { machine, clock, probe, signal, 
   const log = new IgnitionLog((priority, message) => {
     if (priority !== 'debug') say(`ignition: ${withoutQueries(message)}`)
   })
-  const resources = new Resources({ machine, clock, probe, signal, log })
+  const resources = new Resources({ machine, clock, probe, downloads, signal, log })
   const url = parameters['ignition.config.url']
   try {
     const acquired = await acquireConfig(sourceOf(image, url), resources, log, [], false)

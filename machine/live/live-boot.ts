@@ -1,3 +1,4 @@
+import type { HttpThrough } from '../../bytes/index.js'
 import type { Clock, Probe } from '../../runtime/index.js'
 import type { LiveBoot } from '../machine.js'
 import type { BootNetwork, ServerAccount } from './boot-network.js'
@@ -15,6 +16,8 @@ export interface LiveBootParts {
   network: BootNetwork
   clock: Clock
   probe: Probe
+  /** Sees the requests of Ignition. */
+  downloads?: HttpThrough | undefined
   signal: AbortSignal
   say: (line: string) => void
 }

@@ -1,3 +1,4 @@
+import type { HttpThrough } from '../../bytes/index.js'
 import type { Clock, Random } from '../../runtime/index.js'
 import type { BlockDevice } from '../disk/block-device.js'
 import type { FileTree } from '../file-tree.js'
@@ -43,6 +44,8 @@ export interface Process {
   readonly clock: Clock
   readonly random: Random
   readonly pace: MachinePace
+  /** Sees the requests of the program for files. */
+  readonly downloads?: HttpThrough
   /** Aborted when the machine loses power or the program is cancelled. */
   readonly signal: AbortSignal
   stdout(text: string | Uint8Array): void

@@ -1,3 +1,4 @@
+import type { HttpThrough } from '../../bytes/index.js'
 import {
   errorChain,
   uuid,
@@ -64,6 +65,8 @@ export interface SessionParts {
   clock: Clock
   random: Random
   probe: Probe
+  /** Sees the requests of programs for files. */
+  downloads?: HttpThrough | undefined
   pace: MachinePace
   logger: Logger
   /** Files of this process by their path in the machine. */
@@ -242,7 +245,7 @@ export class RamdiskSession {
     const program = installed.get(name)
     if (!program) return { exitCode: 127, stderr: `${command.argv[0]}: command not found\n` }
     if (entry.stopped) throw controller.signal.reason
-    const { clock, random, pace, logger, spec } = this.#parts
+    const { clock, random, pace, logger, spec, downloads } = this.#parts
     const print = (stream: 'stdout' | 'stderr') => (text: string | Uint8Array) => {
       const bytes = typeof text === 'string' ? Buffer.from(text) : text
       if (command.tty) log.write('stdout', throughTerminal(bytes))
@@ -256,6 +259,7 @@ export class RamdiskSession {
       clock,
       random,
       pace,
+      ...(downloads ? { downloads } : {}),
       get signal() {
         return controller.signal
       },

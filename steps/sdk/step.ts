@@ -1,3 +1,4 @@
+import type { HttpThrough } from '../../bytes/index.js'
 import { knownInAllCopies, type Clock, type Logger } from '../../runtime/index.js'
 import type { AdvertisedStep, JsonObject, StepInterface, StepKind } from '../../wire/index.js'
 import type { Target } from '../../targets/index.js'
@@ -25,6 +26,8 @@ export interface StepSurroundings {
   readonly progress: Progress
   readonly logger: Logger
   readonly clock: Clock
+  /** Sees the requests of the agent for files. */
+  readonly downloads?: HttpThrough
   /** Aborted when the agent is stopped. */
   readonly signal: AbortSignal
   /** Ironic's rules for images; absent without an Ironic that has sent them. */

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { open, readFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { FetchFailure, HttpClient, maskedUrl, type FileAnswer, type HttpLimits } from '../../bytes/index.js'
-import { errorChain, held, isDiskFull, seconds, temporaryFolder } from '../../runtime/index.js'
+import { errorChain, held, isDiskFull, seconds, temporaryFolder, type Clock } from '../../runtime/index.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import type { ChecksumAlgorithm } from './image-info.js'
 
@@ -60,9 +60,10 @@ export async function stageImage(
 }
 
 /** Fetches a small document. */
-export async function fetchSmall({ clock, signal }: StepContext, url: string): Promise<Buffer> {
+export async function fetchSmall(context: StepContext, url: string): Promise<Buffer> {
+  const { clock } = context
   if (url.startsWith('file:')) return held(clock, `reading ${url}`, () => readFile(fileURLToPath(url)))
-  const answer = await get({ clock, signal }, url)
+  const answer = await get(context, url)
   try {
     return await answer.bytes(LARGEST_SMALL)
   } finally {
@@ -76,11 +77,14 @@ class Refused extends Error {
 }
 
 async function get(
-  { clock, signal }: Pick<StepContext, 'clock' | 'signal'>,
+  { clock, signal, downloads }: Pick<StepContext, 'clock' | 'signal' | 'downloads'>,
   url: string,
   limits: Partial<HttpLimits> = {},
 ): Promise<FileAnswer> {
-  const answer = await new HttpClient({ clock, limits }).get({ url, signal })
+  const answer = await new HttpClient({ clock, limits, ...(downloads ? { through: downloads } : {}) }).get({
+    url,
+    signal,
+  })
   const { status } = answer
   if (status === 200) return answer
   await answer.close()
@@ -98,6 +102,16 @@ async function* noMoreThan(most: number, body: AsyncIterable<Uint8Array>): Async
 const isFinal = (error: unknown): boolean =>
   error instanceof Refused || isDiskFull(error) || (error instanceof FetchFailure && !error.transient)
 
+/** Writes a file part by part. Time may pass while a part is awaited: a server can be slow. */
+async function writeFile(path: string, parts: AsyncIterable<Uint8Array>, clock: Clock): Promise<void> {
+  const file = await held(clock, `making ${path}`, () => open(path, 'w'))
+  try {
+    for await (const part of parts) await held(clock, `writing ${path}`, () => file.writeFile(part))
+  } finally {
+    await held(clock, `closing ${path}`, () => file.close())
+  }
+}
+
 async function download(
   context: StepContext,
   url: string,
@@ -112,9 +126,7 @@ async function download(
       try {
         const { body, close } = await get(context, url, http)
         try {
-          await held(clock, `downloading ${maskedUrl(url)}`, () =>
-            pipeline(noMoreThan(largest, body), createWriteStream(path), { signal }),
-          )
+          await writeFile(path, noMoreThan(largest, body), clock)
         } finally {
           await close()
         }

@@ -75,7 +75,8 @@ export async function openLifecycle(options: StagedLabOptions = {}): Promise<Lif
   lab.probe.attach(async (point, next) => {
     if (point.kind === 'command') ran.push({ argv: point['argv'] as string[] })
     // Seen where it is sent: it also passes where it is served.
-    if (!isExchange(point) || point.from === 'client' || point.side !== 'client') return next()
+    const isOfTheTwo = isExchange(point) && point.side === 'client' && point.from !== 'client' && point.to !== 'images'
+    if (!isOfTheTwo) return next()
     const exchange = witnessed(point)
     seen.push(exchange)
     const result = await next()

@@ -8,12 +8,21 @@ import { liveServers } from '../kit/live-lab.js'
 /** Each fault of docs/faults.md is run, and must look as it is shown there. */
 
 const file = new URL('../../docs/faults.md', import.meta.url)
-const sections = readFileSync(file, 'utf8')
+const [effects, downloads] = readFileSync(file, 'utf8').split(/^# Servers of images$/m)
+const sections = effects!
   .split(/^## /m)
   .slice(1)
   .map((text) => {
     const [, kind, body, shown] = /^([\w-]+)\n[\s\S]*```json\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```\n/.exec(text)!
     return { kind: kind!, body: body!, shown: shown! }
+  })
+
+const ofImages = downloads!
+  .split(/^## /m)
+  .slice(1)
+  .map((text) => {
+    const [, title, body, shown] = /^([^\n]+)\n[\s\S]*```json\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```\n/.exec(text)!
+    return { title: title!, body: body!, shown: shown! }
   })
 
 let servers: Awaited<ReturnType<typeof liveServers>>
@@ -37,6 +46,13 @@ const containers = () => ({
   isNew: true,
 })
 
+/** A node that boots a served live ISO. */
+const live = () => ({
+  open: (options: object) => servers.lab(options),
+  fields: { boot_interface: 'redfish-virtual-media' },
+  isNew: true,
+})
+
 describe('docs/faults.md', () => {
   test('has every effect', () => {
     expect(sections.map(({ kind }) => kind).sort()).toEqual(Object.keys(POINTS).sort())
@@ -54,4 +70,15 @@ describe('docs/faults.md', () => {
       expect(seen).toMatch(/^without it: active, power on$/m)
     },
   )
+
+  test.each(ofImages)('servers of images: $title', async ({ title, body, shown }) => {
+    const [fault] = readFaults(JSON.parse(body), title)
+    const lines = await seenWith(
+      fault!,
+      title.includes('live ISO') ? live() : { image: servers.server.url('/disk.raw') },
+    )
+    const seen = `${lines.join('\n')}\n`
+    expect(seen).toBe(shown)
+    expect(seen).toMatch(/^without it: active, power on$/m)
+  })
 })

@@ -162,7 +162,7 @@ function witness(seen: Seen[], ran: Ran[], { failing, before }: Pick<RealNode, '
       if (failure) return failure as never
       return next()
     }
-    if (!isExchange(point)) return next()
+    if (!isExchange(point) || point.to === 'images') return next()
     const { from, to, method, target, request } = point
     const exchange: Seen = {
       ...{ from: from as Seen['from'], to, method, target, status: 0, answer: null },

@@ -154,7 +154,7 @@ export class EffectRunner {
       case 'agent-lockdown':
         return this.#agent.lockdown(subject, signal)
       case 'find-image':
-        return this.#options.findImage(effect.url, { digest: effect.digest, signal })
+        return this.#options.findImage(effect.url, { digest: effect.digest, node: subject.node.uuid, signal })
       case 'child-step':
         await this.#options.runOnChildren(subject.node, effect.step, signal)
         return null

@@ -1,5 +1,5 @@
 import { urlSafeToken, type Clock, type Logger, type Probe, type Random } from '../../../runtime/index.js'
-import { ironicErrors, type JsonObject, type NodeRecord, type Transport } from '../../../wire/index.js'
+import { ironicErrors, probedDownloads, type JsonObject, type NodeRecord, type Transport } from '../../../wire/index.js'
 import type { Bmcs } from '../../drivers/bmc.js'
 import { imageSourceProblem } from '../../drivers/deploy-requirements.js'
 import { findImages, type FindImage } from '../../drivers/images.js'
@@ -94,7 +94,8 @@ export interface Ironic extends AsyncDisposable {
  */
 export async function openIronic(options: IronicOptions): Promise<Ironic> {
   const { store, clock, policy, bmcs, agents, probe, logger } = options
-  const findImage = options.findImage ?? findImages(clock)
+  const findImage =
+    options.findImage ?? findImages(clock, (node) => probedDownloads(probe, { from: 'ironic', to: 'images', node }))
   const effects: EffectRunner = new EffectRunner({
     ...{ bmcs, agents, clock, probe, policy, logger, findImage, records: () => store.records },
     inventory: (node) => store.inventory(node),

@@ -24,10 +24,10 @@ function withHost<T extends Omit<InstallerProcess, 'host'>>(
   process: T,
   host: InstallerProcess['host'],
 ): InstallerProcess {
-  const { argv, tty, clock, random, pace, signal } = process
+  const { argv, tty, clock, random, pace, signal, downloads } = process
   const stdout = (text: string | Uint8Array) => process.stdout(text)
   const stderr = (text: string | Uint8Array) => process.stderr(text)
-  return { argv, tty, clock, random, pace, signal, stdout, stderr, host }
+  return { argv, tty, clock, random, pace, signal, stdout, stderr, host, ...(downloads ? { downloads } : {}) }
 }
 
 /** Runs coreos-installer on any host; resolves to the exit code. Rejects with the signal's reason, and for defects. */

@@ -19,13 +19,13 @@ import { writeImage } from './write-image.js'
  * @throws Failure with the cause before the first write, and `install failed` after it
  */
 export async function install(process: InstallerProcess, commandLine: InstallOptions): Promise<void> {
-  const { host, clock, signal } = process
+  const { host, clock, signal, downloads } = process
   const print = (line: string) => process.stderr(`${line}\n`)
   const options = await expandConfigFiles(commandLine, host.files, (text) => process.stdout(text))
   const { destDevice } = options
   if (destDevice === undefined) throw new Failure('destination device must be specified')
   const retries = options.fetchRetries === 'infinite' ? Infinity : Number(options.fetchRetries ?? 0)
-  const fetching: Fetching = { clock, signal, retries, print }
+  const fetching: Fetching = { clock, signal, downloads, retries, print }
   const ignition = await readIgnition(options, host.files, fetching)
   const filters = await parseFilters(options)
   const destination = await findDestination(host, destDevice, signal)

@@ -130,7 +130,7 @@ const POINTS = ['exchange', 'command', 'disk-write']
 /** The kind of a point; an exchange between two parties of the lab is counted once, where it is sent. */
 function kindOf(point: ProbePoint): Kind | undefined {
   if (isExchange(point)) {
-    if (point.side === 'server') return undefined
+    if (point.side === 'server' || point.to === 'images') return undefined
     if (point.to === 'agent') return 'agent commands'
     return point.from === 'agent' ? 'heartbeats and lookups' : 'API requests'
   }

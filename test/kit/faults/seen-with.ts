@@ -7,16 +7,16 @@ import {
   type StagedLabOptions,
 } from '../../../lab/index.js'
 import { minutes } from '../../../runtime/index.js'
-import { IronicRefused, type ApiNode, type JsonObject } from '../../../wire/index.js'
+import { IronicRefused, type ApiNode, type JsonObject, type RequestedStep } from '../../../wire/index.js'
 import { ignition } from '../deployed.js'
-
-const deploy_steps = [installCoreos({ ignition })]
 
 interface SeenOptions {
   open?: (options: StagedLabOptions) => Promise<StagedLab>
   fields?: JsonObject
   /** The fault strikes before the node is available. */
   isNew?: boolean
+  /** URL of the image that is installed; without, the one of the live system. */
+  image?: string
 }
 
 /** Longer than Ironic waits for an agent, and beside the moments at which it looks at machines. */
@@ -28,20 +28,25 @@ const LONG = minutes(40.3)
  */
 export async function seenWith(
   fault: Fault,
-  { open, fields = {}, isNew = false }: SeenOptions = {},
+  { open, fields = {}, isNew = false, image }: SeenOptions = {},
 ): Promise<string[]> {
   // An agent of this pace asks thrice a second for a node that expects none.
   const journal = { capacity: 100_000 }
   await using lab = await (open ? open({ journal }) : createStagedLab({ journal }))
   const node = await lab.enroll({ fields: { ...fields, name: 'node-0' } })
   const { uuid } = node
+  const deploy_steps = [installCoreos({ ignition, ...(image === undefined ? {} : { image_url: image }) })]
   if (!isNew) await node.makeAvailable()
-  const plain = (text: string): string => text.replaceAll(uuid, 'UUID').replace(/agents\.invalid\/[\w-]+/g, 'AGENT')
+  const plain = (text: string): string =>
+    text
+      .replaceAll(uuid, 'UUID')
+      .replace(/agents\.invalid\/[\w-]+/g, 'AGENT')
+      .replace(/127\.0\.0\.1:(?!1\b)\d+/g, 'images.example')
   const began = lab.clock.elapsed()
   lab.faults.add(fault)
   const lines: string[] = []
 
-  const answer = await patiently(lab, deployment(lab, node))
+  const answer = await patiently(lab, deployment(lab, node, deploy_steps))
   if (answer !== null) lines.push(`the client gets: ${plain(answer)}`)
   await lab.wait(lab.clock.sleep(LONG))
   const seen = await patiently(lab, lab.client.node(uuid).then(standing))
@@ -57,7 +62,7 @@ export async function seenWith(
 
   lab.faults.clear()
   await lab.wait(lab.clock.sleep(LONG))
-  lines.push(`without it: ${plain(standing(await recovered(lab, uuid)))}`)
+  lines.push(`without it: ${plain(standing(await recovered(lab, uuid, deploy_steps)))}`)
   return lines
 }
 
@@ -76,13 +81,17 @@ async function patiently(lab: StagedLab, work: Promise<string | void>): Promise<
   )
 }
 
-async function deployment(lab: StagedLab, node: { uuid: string; makeAvailable(): Promise<void> }): Promise<void> {
+async function deployment(
+  lab: StagedLab,
+  node: { uuid: string; makeAvailable(): Promise<void> },
+  deploy_steps: readonly RequestedStep[],
+): Promise<void> {
   await node.makeAvailable()
   await lab.client.provision(node.uuid, 'active', { deploy_steps })
 }
 
 /** Takes the node from where the fault has left it to a deployment. */
-async function recovered(lab: StagedLab, uuid: string): Promise<ApiNode> {
+async function recovered(lab: StagedLab, uuid: string, deploy_steps: readonly RequestedStep[]): Promise<ApiNode> {
   for (let step = 0; step < 20; step++) {
     const node = await lab.client.node(uuid)
     const { provision_state: state, power_state: power } = node

@@ -1,4 +1,10 @@
-import { type ByteStream, FetchFailure, type FileAnswer, HttpClient } from '../../../../bytes/index.js'
+import {
+  type ByteStream,
+  FetchFailure,
+  type FileAnswer,
+  HttpClient,
+  type HttpThrough,
+} from '../../../../bytes/index.js'
 import { held, type Clock } from '../../../../runtime/index.js'
 import { during, Failure } from '../failure.js'
 
@@ -6,6 +12,8 @@ import { during, Failure } from '../failure.js'
 export interface Fetching {
   clock: Clock
   signal: AbortSignal
+  /** Sees each request. */
+  downloads?: HttpThrough | undefined
   /** Retries of a failed request. A body that breaks off is not retried. */
   retries: number
   print: (line: string) => void
@@ -19,7 +27,7 @@ export async function openUrl(url: string, fetching: Fetching): Promise<ByteStre
   const { clock, signal, retries, print } = fetching
   return during(`fetching '${url}'`, async () => {
     for (let attempt = 0, pause = 1; ; attempt++, pause = Math.min(LONGEST_PAUSE, pause * 2)) {
-      const outcome = await held(clock, `fetching ${url}`, () => tryOnce(url, fetching))
+      const outcome = await tryOnce(url, fetching)
       if ('source' in outcome) return outcome.source
       if (!outcome.transient || attempt >= retries) throw outcome.failure
       print(`Error fetching '${url}': ${outcome.short}`)
@@ -52,10 +60,10 @@ export async function fetchAll(url: string, fetching: Fetching): Promise<Uint8Ar
 
 type Outcome = { source: ByteStream } | { failure: Failure; short: string; transient: boolean }
 
-async function tryOnce(url: string, { clock, signal }: Fetching): Promise<Outcome> {
+async function tryOnce(url: string, { clock, signal, downloads }: Fetching): Promise<Outcome> {
   let answer: FileAnswer
   try {
-    answer = await new HttpClient({ clock }).get({ url, signal })
+    answer = await new HttpClient({ clock, ...(downloads ? { through: downloads } : {}) }).get({ url, signal })
   } catch (error) {
     if (!(error instanceof FetchFailure)) throw error
     const { sentence, cause } = requestFailure(error)
