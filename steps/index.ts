@@ -35,3 +35,4 @@ export {
   StepError,
   type StepSurroundings,
 } from './sdk/step.js'
+export type { FileBody, HttpThrough, SentRequest, ServerAnswer } from '../bytes/index.js'

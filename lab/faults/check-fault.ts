@@ -30,7 +30,7 @@ export const POINTS: Readonly<Record<FaultKind, readonly string[]>> = {
   delay: ['exchange', 'bmc', 'command', 'agent-command', 'disk-read', 'disk-write', 'pull', 'image-pull'],
 }
 
-/** Who is asked where an effect acts; without, anyone. */
+/** Receivers of exchanges in which an effect acts; without, any. */
 const ASKED: Partial<Record<FaultKind, readonly NonNullable<FaultMatch['to']>[]>> = {
   'agent-silent': ['ironic', 'agent'],
   'wrong-token': ['ironic'],

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createStagedLab, installCoreos } from '../../lab/index.js'
-import { UserError } from '../../runtime/index.js'
-import { imageServer } from '../kit/deployed.js'
-import { smallImage } from '../kit/images/rehearsal-image.js'
-import { liveServers } from '../kit/live-lab.js'
+import { createStagedLab, installCoreos } from '../../../lab/index.js'
+import { UserError } from '../../../runtime/index.js'
+import { imageServer } from '../../kit/deployed.js'
+import { smallImage } from '../../kit/images/rehearsal-image.js'
+import { liveServers } from '../../kit/live-lab.js'
 
 let server: Awaited<ReturnType<typeof imageServer>>
 let live: Awaited<ReturnType<typeof liveServers>>
