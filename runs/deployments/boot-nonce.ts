@@ -11,7 +11,11 @@ const PATH = '/etc/ironstage-boot-nonce'
  *
  * @throws UserError when the config is replaced by another one (`ignition.config.replace`)
  */
-export function withBootNonce(config: IgnitionConfig, random: Random): { config: IgnitionConfig; nonce: BootNonce } {
+export function withBootNonce(
+  config: IgnitionConfig,
+  random: Random,
+  secret = urlSafeToken(random),
+): { config: IgnitionConfig; nonce: BootNonce } {
   const { storage, ignition } = config
   const replaced = (ignition['config'] as { replace?: { source?: unknown } | null } | null | undefined)?.replace?.source
   if (replaced)
@@ -23,7 +27,6 @@ export function withBootNonce(config: IgnitionConfig, random: Random): { config:
         remedy: 'use ignition.config.merge instead, or leave --verify-boot out',
       },
     )
-  const secret = urlSafeToken(random)
   const file = { path: PATH, mode: 0o600, overwrite: true, contents: { source: `data:,${secret}` } }
   const files = (storage?.files ?? []).filter(({ path }) => path !== PATH)
   return {

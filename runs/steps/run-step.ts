@@ -40,6 +40,8 @@ export interface StepRunOptions {
   hardware?: MachineHardware
   /** A real machine. */
   on?: RealTarget
+  /** UUID of its node, for a step that is run again and attaches to its programs; a random one by default. */
+  nodeUuid?: string
   /** Image cache, and options for downloads, for a simulated machine. */
   images?: ImageCacheRequest
   /** Reads are executed; writes are only reported. */
@@ -76,7 +78,7 @@ export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
     ...{ clock, random, logger },
   }
   await using simulated = options.on ? undefined : await openStepMachine(simulation)
-  const stepTarget = options.on ? ofReal(options.on, uuid(random)) : ofSimulated(simulated!)
+  const stepTarget = options.on ? ofReal(options.on, options.nodeUuid ?? uuid(random)) : ofSimulated(simulated!)
   const { node, ports, machine } = stepTarget
   report({ event: 'started', step, machine, real: options.on !== undefined, plan })
   const target = plan ? planTarget(stepTarget.target, (write) => report(plannedEvent(write))) : stepTarget.target

@@ -1,0 +1,37 @@
+import { UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import type { Host } from '../hosts/host.js'
+import { readSecret, type KnownSecrets, type SecretParts } from '../hosts/secrets.js'
+import type { Bmc } from './bmc.js'
+import { IpmiBmc } from './ipmi-bmc.js'
+import { RedfishBmc } from './redfish-bmc.js'
+import { RedfishClient } from './redfish-client.js'
+
+export interface OpenBmcOptions extends SecretParts {
+  known: KnownSecrets
+  clock: Clock
+  random: Random
+  logger: Logger
+  /** Pause between two looks at the power state, in milliseconds. */
+  every?: number
+}
+
+/** The BMC of a host; null for a host without one. Nothing is sent yet. */
+export async function openBmc(host: Host, options: OpenBmcOptions): Promise<Bmc | null> {
+  const { bmc, name } = host
+  if (!bmc) return null
+  const { known, clock, logger, every, variables } = options
+  const { username = 'admin', password } = bmc
+  if (!password)
+    throw new UserError('hosts-secret', `the BMC of ${name} has no password`, {
+      ...{ kind: 'usage', remedy: 'say where it comes from: bmc.password: {env: BMC_PASSWORD}' },
+    })
+  const account = {
+    username: typeof username === 'string' ? username : await readSecret(username, `the user of the BMC of ${name}`, options),
+    password: known.add(await readSecret(password, `the password of the BMC of ${name}`, options)),
+  }
+  const pace = every === undefined ? {} : { every }
+  if (bmc.ipmi !== undefined) return new IpmiBmc({ address: bmc.ipmi, ...account, variables, clock, logger, ...pace })
+  const { redfish: url = '', certificate, insecure, system } = bmc
+  const client = new RedfishClient({ url, ...account, certificate, insecure, clock, logger })
+  return new RedfishBmc({ client, system, clock, logger, ...pace })
+}

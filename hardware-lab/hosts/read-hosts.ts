@@ -1,0 +1,175 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import { closest, distance } from 'fastest-levenshtein'
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { LineCounter, parseDocument, type Document } from 'yaml'
+import { parsePins, parseSshTarget, sshDiskSelector } from '../../targets/index.js'
+import { checkNesting, readNested, UserError } from '../../runtime/index.js'
+import { deviceOf, sshUrlOf } from './host-names.js'
+import type { Host, HostsDocument, HostSettings, HostsFile } from './host.js'
+import { HOSTS_SCHEMA } from './schema.js'
+
+/**
+ * Reads a file of hosts, and checks all that can be checked without asking a host.
+ *
+ * @throws UserError `hosts-file` (usage) that names the line and the key
+ */
+export async function readHosts(path: string): Promise<HostsFile> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new UserError('hosts-file', `${path} cannot be read`, {
+      ...{ kind: 'usage', cause },
+      remedy: 'write one with ironstage run init',
+    })
+  }
+  return parseHosts(text, path)
+}
+
+/** @throws UserError `hosts-file` (usage) */
+export function parseHosts(text: string, path: string): HostsFile {
+  const lines = new LineCounter()
+  const document = readNested(text, path, (each) => parseDocument(each, { lineCounter: lines, prettyErrors: false }))
+  const place: Place = (keys, atKey) => `${path}:${lineOf(document, lines, keys, atKey)}`
+  const [broken] = document.errors
+  if (broken) throw wrong(`${path}:${lines.linePos(broken.pos[0]).line}`, `this is not YAML: ${broken.message}`)
+  const value: unknown = document.toJS({ maxAliasCount: 100 })
+  checkNesting(value, path)
+  const accepts = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<HostsDocument>(HOSTS_SCHEMA)
+  if (!accepts(value)) throw refused(accepts.errors!, place)
+  const { run = {}, defaults = {}, hosts } = value
+  const all = Object.entries(hosts).map(([name, own]) => complete(name, merged(defaults, own), place))
+  if (run.canary !== undefined && hosts[run.canary] === undefined)
+    throw wrong(place(['run', 'canary']), `there is no host ${run.canary}${meant(run.canary, Object.keys(hosts))}`)
+  refuseTwins(all, place)
+  return { path, folder: dirname(resolve(path)), run, hosts: all }
+}
+
+type Path = readonly (string | number)[]
+type Place = (keys: Path, atKey?: boolean) => string
+
+const wrong = (place: string, message: string, remedy?: string): UserError =>
+  new UserError('hosts-file', `${place}: ${message}`, { kind: 'usage', ...(remedy === undefined ? {} : { remedy }) })
+
+/** Line of a value, or of the nearest one above it that is there. */
+function lineOf(document: Document, lines: LineCounter, keys: Path, atKey = false): number {
+  for (let length = keys.length; length >= 0; length--) {
+    const parent = document.getIn(keys.slice(0, length - 1), true) as
+      { items?: { key?: { value?: unknown; range?: number[] } }[] } | undefined
+    const pair = length > 0 ? parent?.items?.find(({ key }) => key?.value === keys[length - 1]) : undefined
+    const node = document.getIn(keys.slice(0, length), true) as { range?: number[] } | undefined
+    const at = (atKey || length < keys.length ? pair?.key?.range : undefined) ?? pair?.key?.range ?? node?.range
+    if (at) return lines.linePos(at[0]!).line
+  }
+  return 1
+}
+
+/** The alternative that the document comes nearest to is meant: its errors lie deepest. */
+function refused(errors: readonly ErrorObject[], place: Place): UserError {
+  const own = errors.filter(({ keyword }) => keyword !== 'anyOf')
+  const depth = ({ instancePath }: ErrorObject) => instancePath.split('/').length
+  const error =
+    own.find(({ keyword }) => keyword === 'additionalProperties') ??
+    own.reduce((a, b) => (depth(a) >= depth(b) ? a : b), own[0] ?? errors[0]!)
+  const keys = error.instancePath.split('/').slice(1).map(unescaped)
+  const where = keys.join('.')
+  const params = error.params as Record<string, unknown>
+  const described = (error.parentSchema as { description?: string } | undefined)?.description
+  switch (error.keyword) {
+    case 'additionalProperties': {
+      const name = String(params['additionalProperty'])
+      const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {})
+      return wrong(place([...keys, name], true), `there is no key ${[...keys, name].join('.')}${meant(name, known)}`)
+    }
+    case 'required':
+      return wrong(place(keys), `${[where, String(params['missingProperty'])].filter(Boolean).join('.')} is missing`)
+    case 'propertyNames':
+    case 'pattern': {
+      const value = JSON.stringify(error.data)
+      const name = error.propertyName ?? (params['propertyName'] as string | undefined)
+      if (name !== undefined)
+        return wrong(place(keys), `${name} cannot be the name of a host`, 'use small letters, digits, dots and hyphens')
+      return wrong(place(keys), `${where} is ${value}${described === undefined ? ', which has another form' : `, and not ${described}`}`)
+    }
+    case 'enum':
+      return wrong(place(keys), `${where} is ${JSON.stringify(error.data)}${meant(String(error.data), (params['allowedValues'] as unknown[]).map(String))}`)
+    default:
+      return wrong(place(keys), `${where || 'the file'} ${error.message ?? 'is wrong'}`)
+  }
+}
+
+const unescaped = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~')
+
+export function meant(word: string, known: readonly string[]): string {
+  if (known.length === 0) return ''
+  const near = closest(word, [...known])
+  return distance(word, near) <= Math.max(2, Math.floor(near.length / 3))
+    ? `; did you mean ${near}?`
+    : `; it is one of ${[...known].sort().join(', ')}`
+}
+
+/** Objects are merged key by key, except those that name one of several things. */
+function merged(defaults: HostSettings, own: HostSettings): HostSettings {
+  const all: HostSettings = { ...defaults, ...own }
+  for (const key of ['bmc', 'ssh', 'expect', 'stages'] as const)
+    if (defaults[key] && own[key]) Object.assign(all, { [key]: { ...defaults[key], ...own[key] } })
+  if (defaults.labels && own.labels) all.labels = [...new Set([...defaults.labels, ...own.labels])]
+  return all
+}
+
+function complete(name: string, settings: HostSettings, place: Place): Host {
+  const at = (...keys: Path) => place(['hosts', name, ...keys])
+  const missing = (what: string, remedy: string) => wrong(at(), `the host ${name} has no ${what}`, remedy)
+  const { bmc, disk, live, ssh, ignition } = settings
+  if (!disk) throw missing('disk', 'name the disk that is written by disk.serial, disk.wwn or disk.by-id')
+  if (!live) throw missing('live', 'say how its live system boots: live.iso, live.http, live.pxe or live.booted')
+  if (ssh?.address === undefined) throw missing('ssh.address', 'name the address of its live system')
+  if (!('booted' in live) && !bmc) throw missing('bmc', 'name its BMC, or say live: {booted: true}')
+  if (bmc && (bmc.redfish === undefined) === (bmc.ipmi === undefined))
+    throw wrong(at('bmc'), `the BMC of ${name} needs either redfish or ipmi`)
+  if (bmc && 'iso' in live && bmc.ipmi !== undefined)
+    throw wrong(at('live'), `IPMI knows no virtual media, so ${name} cannot boot an ISO`, 'use live.pxe, or Redfish')
+  if (bmc && 'http' in live && bmc.ipmi !== undefined)
+    throw wrong(at('live'), `IPMI cannot set a URL to boot from`, 'use live.pxe, or Redfish')
+  if (typeof ignition === 'object' && (ignition.template === undefined) === (ignition.butane === undefined))
+    throw wrong(at('ignition'), 'ignition needs either template or butane')
+  const host = { ...settings, name, disk, live, ssh: { ...ssh, address: ssh.address } }
+  located(at('disk'), () => sshDiskSelector(...deviceOf(host)))
+  located(at('ssh'), () => parseSshTarget(sshUrlOf(host)))
+  located(at('ssh', 'host-keys'), () => parsePins(ssh['host-keys'] ?? []))
+  for (const [index, { matches }] of (settings['post-checks'] ?? []).entries())
+    if (matches !== undefined) located(at('post-checks', index, 'matches'), () => new RegExp(matches))
+  return host
+}
+
+/** Puts the place in the file in front of a refusal. */
+function located(place: string, check: () => unknown): void {
+  try {
+    check()
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    throw wrong(place, error.message, error instanceof UserError ? error.remedy : undefined)
+  }
+}
+
+/** Two hosts that share a machine would be installed twice at once. */
+function refuseTwins(hosts: readonly Host[], place: Place): void {
+  const keys: [string, (host: Host) => string | undefined][] = [
+    ['SSH address', (host) => sshUrlOf(host).replace(/^ssh:\/\/[^@]*@/, '')],
+    ['disk', ({ disk }) => disk.serial ?? disk.wwn ?? disk['by-id']],
+    ['BMC', ({ bmc }) => bmc && `${bmc.redfish ?? bmc.ipmi}${bmc.system ?? ''}`],
+    ...[0, 1, 2, 3].map((n) => ['MAC address', (host: Host) => host.macs?.[n]?.toLowerCase()] as [string, (host: Host) => string | undefined]),
+  ]
+  for (const [what, keyOf] of keys) {
+    const seen = new Map<string, string>()
+    for (const host of hosts) {
+      const key = keyOf(host)
+      if (key === undefined) continue
+      const other = seen.get(key)
+      if (other !== undefined)
+        throw wrong(place(['hosts', host.name]), `${host.name} and ${other} have the same ${what} ${key}`)
+      seen.set(key, host.name)
+    }
+  }
+}

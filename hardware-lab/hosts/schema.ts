@@ -1,0 +1,198 @@
+import { DURATION_PATTERN } from '../../runtime/index.js'
+
+const text = { type: 'string', minLength: 1 } as const
+const texts = { type: 'array', items: text } as const
+const duration = { type: 'string', pattern: DURATION_PATTERN, description: 'a length of time such as 90s or 1h30m' }
+const size = { type: ['string', 'integer'], description: 'bytes, or a size such as 16GiB' }
+
+const secret = {
+  description: 'where a secret comes from: env, file or command; text puts it into this file',
+  type: 'object',
+  minProperties: 1,
+  maxProperties: 1,
+  additionalProperties: false,
+  properties: {
+    env: { ...text, description: 'name of an environment variable' },
+    file: { ...text, description: 'file whose first line is the secret' },
+    command: { ...texts, minItems: 1, description: 'program and arguments that print the secret' },
+    text: { ...text, description: 'the secret itself, in this file' },
+  },
+} as const
+
+const fingerprint = {
+  type: 'string',
+  pattern: '^(sha256:)?([0-9a-fA-F]{2}:?){32}$',
+  description: 'SHA-256 fingerprint of a certificate in hex, as openssl x509 -fingerprint -sha256 prints it',
+} as const
+
+/** Stages of a host, in their order. */
+export const STAGE_NAMES = ['bmc', 'boot', 'ssh', 'check', 'steps', 'power', 'first-boot', 'post-checks'] as const
+
+const stage = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    time: { ...duration, description: 'limit of one attempt' },
+    retries: { type: 'integer', minimum: 0, maximum: 20, description: 'attempts after the first one' },
+    pause: { ...duration, description: 'pause before each of them' },
+  },
+} as const
+
+const bmc = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    redfish: { type: 'string', pattern: '^https?://.', description: 'URL of a Redfish service' },
+    ipmi: { ...text, description: 'address of a BMC that speaks IPMI, with :PORT where it is not 623' },
+    system: { ...text, description: 'path of the system; needed where a service has several' },
+    username: { anyOf: [text, secret] },
+    password: secret,
+    certificate: fingerprint,
+    insecure: { type: 'boolean', description: 'believe any certificate' },
+    console: { enum: ['none', 'sol', 'log'], description: 'serial over LAN (ipmitool), or the log of the BMC' },
+  },
+} as const
+
+const ssh = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    address: { ...text, description: 'name or address, with :PORT where it is not 22' },
+    user: { ...text, description: 'a user who is root or may use sudo; core by default' },
+    key: { ...text, description: 'file of a private key' },
+    'host-keys': { ...texts, description: 'fingerprints, SHA256:...; of the installed system with installed= in front' },
+    config: { ...text, description: 'SSH client configuration, or none' },
+  },
+} as const
+
+const disk = {
+  type: 'object',
+  additionalProperties: false,
+  minProperties: 1,
+  properties: {
+    serial: { ...text, description: 'serial number of the one disk that is written' },
+    wwn: { type: 'string', pattern: '^(0x|eui\\.|naa\\.|nvme\\.|uuid\\.).', description: 'its WWN' },
+    'by-id': { ...text, description: 'its name below /dev/disk/by-id' },
+    name: { ...text, description: 'its kernel name; needs serial or wwn too' },
+  },
+} as const
+
+const check = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['command'],
+  properties: {
+    command: { anyOf: [text, { ...texts, minItems: 1 }], description: 'shell text, or program and arguments' },
+    output: { type: 'string', description: 'text that it prints, without blanks around it' },
+    matches: { ...text, description: 'regular expression that its output matches' },
+    exit: { type: 'integer', minimum: 0, maximum: 255, description: 'its exit code; 0 by default' },
+  },
+} as const
+
+const hostProperties = {
+  labels: { ...texts, description: 'words for --only' },
+  bmc,
+  macs: { type: 'array', items: { type: 'string', pattern: '^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$' } },
+  disk,
+  live: {
+    description: 'how the live system comes up',
+    type: 'object',
+    additionalProperties: false,
+    minProperties: 1,
+    maxProperties: 1,
+    properties: {
+      iso: { type: 'string', pattern: '^https?://.', description: 'URL of a live ISO for virtual media' },
+      http: { type: 'string', pattern: '^https?://.', description: 'URL for UEFI HTTP boot' },
+      pxe: { const: true, description: 'boot from the network' },
+      booted: { const: true, description: 'it runs already' },
+    },
+  },
+  ssh,
+  ignition: {
+    description: 'Ignition config of the installed system: a file, a template, or Butane',
+    anyOf: [
+      text,
+      {
+        type: 'object',
+        additionalProperties: false,
+        minProperties: 1,
+        properties: {
+          template: { ...text, description: 'file with {{name}} and other values of the host' },
+          butane: { ...text, description: 'Butane config; needs butane' },
+          values: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
+        },
+      },
+    ],
+  },
+  image: { type: 'string', pattern: '^(https?://.|/|\\./)', description: 'metal image; that of the live system by default' },
+  'image-sha256': { type: 'string', pattern: '^[0-9a-fA-F]{64}$' },
+  steps: {
+    description: 'steps on the live system, in order; install_coreos by default',
+    type: 'array',
+    minItems: 1,
+    items: {
+      anyOf: [
+        text,
+        {
+          type: 'object',
+          additionalProperties: false,
+          required: ['step'],
+          properties: { step: text, args: { type: 'object' } },
+        },
+      ],
+    },
+  },
+  'step-files': { ...texts, description: 'files of own steps' },
+  'append-kargs': texts,
+  'delete-kargs': texts,
+  hostname: { ...text, description: 'name of the installed system; the name of the host by default' },
+  expect: {
+    description: 'hardware that the host must have',
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      serial: { ...text, description: 'serial number of the system' },
+      product: text,
+      cpus: { type: 'integer', minimum: 1 },
+      memory: { ...size, description: 'at least this much memory' },
+      'disk-size': { ...size, description: 'at least this size of the disk' },
+      'disk-model': text,
+    },
+  },
+  allow: { ...texts, description: 'as --allow of ironstage deploy' },
+  'target-is-disposable': { type: 'boolean' },
+  installer: { ...text, description: 'path of coreos-installer on the live system' },
+  'verify-boot': { type: 'boolean', description: 'prove that the installed system boots; true by default' },
+  'post-checks': { type: 'array', items: check, description: 'commands on the installed system' },
+  stages: {
+    description: 'limits of the stages',
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(STAGE_NAMES.map((name) => [name, stage])),
+  },
+} as const
+
+const host = { type: 'object', additionalProperties: false, properties: hostProperties }
+
+/** JSON Schema of a file of hosts, for editors too. */
+export const HOSTS_SCHEMA = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'Hosts of ironstage run',
+  type: 'object',
+  additionalProperties: false,
+  required: ['hosts'],
+  properties: {
+    run: {
+      description: 'settings of the whole run; options of the command come first',
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        parallel: { type: 'integer', minimum: 1, maximum: 256, description: 'hosts at a time; 4 by default' },
+        'max-failures': { type: 'integer', minimum: 1, description: 'failed hosts after which none is begun' },
+        canary: { ...text, description: 'host that goes first, alone' },
+      },
+    },
+    defaults: { ...host, description: 'settings of every host that does not have its own' },
+    hosts: { type: 'object', minProperties: 1, propertyNames: { pattern: '^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$' }, additionalProperties: host },
+  },
+} as const

@@ -1,0 +1,12 @@
+/** Runs over machines of a lab: a file of hosts, their BMCs, stages, state, reports; and rehearsals of such runs. */
+export { ERRORS } from './errors.js'
+export type { Host, HostsFile } from './hosts/host.js'
+export { readHosts } from './hosts/read-hosts.js'
+export { HOSTS_SCHEMA } from './hosts/schema.js'
+export { HOSTS_TEMPLATE } from './hosts/template.js'
+export type { HostAccess } from './live/access.js'
+export { realAccess } from './live/real-access.js'
+export type { RunEvent, TableRow } from './pipeline/events.js'
+export { runHosts, type RunOptions } from './pipeline/run-hosts.js'
+export { RunFolder } from './pipeline/state.js'
+export type { RunReport } from './report/run-report.js'

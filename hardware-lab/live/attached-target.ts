@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import { UserError } from '../../runtime/index.js'
+import type { RealTarget } from '../../runs/index.js'
+
+export interface AttachedOptions {
+  /** Begins the ids of programs; the same for each attempt of a process that goes on with this one. */
+  prefix: string
+  /** Ids of programs that an earlier process has started, in order. */
+  known: readonly string[]
+  /** Stores an id; the program is started after that. */
+  starting: (id: string) => Promise<void>
+}
+
+/**
+ * A target on which every program that changes something has an id that is stored before it starts: a process that goes on
+ * after another attaches to that program, and starts none twice.
+ */
+export function attachedTarget(on: RealTarget, { prefix, known, starting }: AttachedOptions): RealTarget {
+  const { executor } = on.target
+  let count = 0
+  return {
+    ...on,
+    target: {
+      ...on.target,
+      executor: {
+        files: executor.files,
+        attach: (id, offset) => executor.attach(id, offset),
+        start: async (command) => {
+          if (command.effect === 'reads') return executor.start(command)
+          const digest = createHash('sha256').update(JSON.stringify(command.argv)).digest('hex').slice(0, 8)
+          const place = `${prefix}.${count++}`
+          const id = `${place}.${digest}`
+          const other = known.find((each) => each.startsWith(`${place}.`) && each !== id)
+          // Its command line was another one, so that this would be a second program beside it.
+          if (other !== undefined) throw lost(on.target.name, `its program ${other} was started with other arguments`)
+          await starting(id)
+          return executor.start({ ...command, id })
+        },
+      },
+    },
+  }
+}
+
+export const lost = (name: string, why: string): UserError =>
+  new UserError('outcome-unknown', `${name}: ${why}; nothing more was written`, {
+    remedy: 'look at the host, then run it again without --resume',
+  })

@@ -1,0 +1,76 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { ImageCacheRequest } from '../../lab/index.js'
+import { openRealTarget, sshAccess, type RealTargetRequest } from '../../runs/index.js'
+import type { Clock, Logger, Random } from '../../runtime/index.js'
+import { parseSshTarget, type Capability, type SecretSource, type SshShellOptions } from '../../targets/index.js'
+import { openBmc } from '../bmc/open-bmc.js'
+import { deviceOf, sshUrlOf } from '../hosts/host-names.js'
+import type { Host, HostsFile } from '../hosts/host.js'
+import { ignitionOf } from '../hosts/ignition.js'
+import { KnownSecrets } from '../hosts/secrets.js'
+import type { HostAccess } from './access.js'
+
+export interface RealAccessOptions {
+  file: HostsFile
+  /** Folder for SSH settings, which only this user may read. */
+  folder: string
+  variables: Readonly<Record<string, string | undefined>>
+  /** As for `openRealTarget`. */
+  environment: Readonly<Record<string, string | undefined>>
+  secrets: SecretSource
+  images?: ImageCacheRequest
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+/** Access to hosts that are there. */
+export function realAccess(options: RealAccessOptions): HostAccess {
+  const { file, clock, random, logger } = options
+  const secrets = new KnownSecrets()
+  const parts = (signal: AbortSignal) => ({ folder: file.folder, variables: options.variables, signal })
+  const ssh = async (host: Host): Promise<SshShellOptions> => {
+    const hostKeys = host.ssh['host-keys'] ?? []
+    const access = sshAccess(
+      sshUrlOf(host),
+      { hostKeys, configFile: await configFile(host, options) },
+      { environment: options.environment, secrets: options.secrets, clock, random, logger },
+    )
+    return { ...access, address: parseSshTarget(sshUrlOf(host)) }
+  }
+  return {
+    ssh,
+    mask: (text) => secrets.mask(text),
+    openBmc: (host, signal) => openBmc(host, { ...parts(signal), known: secrets, clock, random, logger, signal }),
+    ignition: (host, signal) => ignitionOf(host, parts(signal)),
+    openTarget: async (host, { readOnly, signal, reboot = false }) => {
+      const [device, yesErase] = deviceOf(host)
+      const allow = [...((host.allow ?? []) as Capability[]), ...(reboot ? (['reboot'] as const) : [])]
+      const request: RealTargetRequest = {
+        ...{ target: sshUrlOf(host), device, yesErase, allow: [...new Set(allow)] },
+        disposable: host['target-is-disposable'] ?? false,
+        installer: host.installer,
+        ssh: { hostKeys: host.ssh['host-keys'] ?? [], configFile: await configFile(host, options) },
+        ...(options.images ? { images: options.images } : {}),
+      }
+      const { environment, secrets: source } = options
+      return openRealTarget({ ...request, readOnly, environment, secrets: source, clock, random, logger, signal })
+    },
+  }
+}
+
+/** The user's SSH configuration, or one of the run's own that names the key of the file in front of it. */
+async function configFile(
+  { name, ssh: { key, config } }: Host,
+  { folder, file }: RealAccessOptions,
+): Promise<string | null | undefined> {
+  const named = config === undefined ? undefined : config === 'none' ? null : resolve(file.folder, config)
+  if (key === undefined) return named
+  const path = join(folder, `ssh-config-${name}`)
+  const keyPath = key.startsWith('~/') ? join(homedir(), key.slice(2)) : resolve(file.folder, key)
+  const rest = named === null ? '' : await readFile(named ?? join(homedir(), '.ssh/config'), 'utf8').catch(() => '')
+  await writeFile(path, `Host *\n  IdentityFile "${keyPath}"\n  IdentitiesOnly yes\n\n${rest}`, { mode: 0o600 })
+  return path
+}

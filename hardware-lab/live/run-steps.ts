@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import type { JsonObject } from '../../wire/index.js'
+import { runStep, withBootNonce } from '../../runs/index.js'
+import { userError } from '../../runtime/index.js'
+import type { Host } from '../hosts/host.js'
+import type { HostContext } from '../pipeline/context.js'
+import { attachedTarget, lost } from './attached-target.js'
+
+/** Runs the steps of a host that have not ended yet. */
+export async function runSteps(context: HostContext, signal: AbortSignal): Promise<'done'> {
+  const { host, state, access, clock, random, logger, managers } = context
+  const steps = stepsOf(host)
+  const config = await access.ignition(host, signal)
+  if (state.nonce === null && verifies(host)) {
+    const { nonce } = withBootNonce(config, random)
+    state.nonce = nonce
+    await context.save()
+  }
+  const ignition = state.nonce === null ? config : withBootNonce(config, random, state.nonce.secret).config
+  while (state.steps.done < steps.length) {
+    const { step, args } = steps[state.steps.done]!
+    await using on = await access.openTarget(host, { readOnly: false, signal })
+    const { runs, attempt, done } = state.steps
+    if (runs.length > 0) await refuseRebooted(context, await on.target.boot())
+    const attached = attachedTarget(on, {
+      prefix: `${context.runId}-${host.name}-${done}-${attempt}`,
+      known: runs,
+      starting: async (id) => {
+        if (runs.includes(id)) return
+        runs.push(id)
+        await context.save()
+      },
+    })
+    try {
+      await runStep({
+        ...{ step, on: attached, clock, random, logger, signal, nodeUuid: nodeUuid(context.runId, host.name) },
+        args: argumentsOf(host, step, args, ignition),
+        ...(managers ? { managers } : {}),
+        onEvent: (event) => {
+          const where = { host: host.name, stage: 'steps' } as const
+          if (event.event === 'percent') context.report({ event: 'progress', ...where, percent: event.percent })
+          else if (event.event === 'stage') context.report({ event: 'progress', ...where, text: `${step}: ${event.stage}` })
+          else if (event.event === 'line') context.report({ event: 'progress', ...where, text: event.line })
+        },
+      })
+    } catch (error) {
+      // A new attempt has programs of its own; only one that failed for good reason is made again.
+      if (!signal.aborted && userError(error)?.code !== 'outcome-unknown') {
+        state.steps = { done, attempt: attempt + 1, runs: [] }
+        await context.save()
+      }
+      throw error
+    }
+    state.steps = { done: done + 1, attempt: 1, runs: [] }
+    await context.save()
+  }
+  return 'done'
+}
+
+/** A machine that was booted has lost its programs: whether they had ended is not known. */
+function refuseRebooted({ state, host }: HostContext, boot: string): Promise<void> {
+  const before = state.live?.identity['bootId']
+  if (typeof before === 'string' && before.toLowerCase() !== boot.toLowerCase())
+    throw lost(host.name, 'it was booted while a step ran, so the outcome of that step is lost')
+  return Promise.resolve()
+}
+
+export const verifies = (host: Host): boolean =>
+  host['verify-boot'] !== false && stepsOf(host).some(({ step }) => step === 'install_coreos')
+
+const stepsOf = ({ steps = ['install_coreos'] }: Host): { step: string; args: Record<string, unknown> }[] =>
+  steps.map((each) => (typeof each === 'string' ? { step: each, args: {} } : { args: {}, ...each }))
+
+function argumentsOf(host: Host, step: string, args: Record<string, unknown>, ignition: object): JsonObject {
+  if (step !== 'install_coreos') return args as JsonObject
+  const { image, hostname = host.name } = host
+  return {
+    ignition,
+    hostname,
+    ...(host['append-kargs']?.length ? { append_karg: host['append-kargs'] } : {}),
+    ...(host['delete-kargs']?.length ? { delete_karg: host['delete-kargs'] } : {}),
+    ...(image === undefined ? {} : { image_url: image }),
+    ...(host['image-sha256'] === undefined ? {} : { image_sha256: host['image-sha256'] }),
+    ...args,
+  } as JsonObject
+}
+
+/** The same for each process of a run, since file names on the target have it. */
+function nodeUuid(run: string, host: string): string {
+  const hex = createHash('sha256').update(`${run} ${host}`).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}

@@ -1,0 +1,27 @@
+import type { Clock, Logger, Random } from '../../runtime/index.js'
+import type { HardwareManager } from '../../steps/index.js'
+import type { Bmc } from '../bmc/bmc.js'
+import type { Host } from '../hosts/host.js'
+import type { HostAccess } from '../live/access.js'
+import type { RunEvent } from './events.js'
+import type { HostState, RunFolder } from './state.js'
+
+/** Everything that the stages of a host use. */
+export interface HostContext {
+  readonly host: Host
+  readonly state: HostState
+  readonly folder: RunFolder
+  readonly access: HostAccess
+  readonly runId: string
+  /** Opened by the first stage that needs it. */
+  bmc(signal: AbortSignal): Promise<Bmc | null>
+  /** Stores the state; nothing that it speaks of is done before that. */
+  save(): Promise<void>
+  report(event: RunEvent): void
+  readonly managers: readonly HardwareManager[] | undefined
+  /** Pause between two attempts to reach a system that boots, in milliseconds. */
+  readonly every: number
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+}

@@ -1,0 +1,175 @@
+import { errorChain, seconds, userError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import type { HardwareManager } from '../../steps/index.js'
+import type { Bmc } from '../bmc/bmc.js'
+import { consoleFindings } from '../console/findings.js'
+import type { Host, HostStage } from '../hosts/host.js'
+import type { HostAccess } from '../live/access.js'
+import type { HostContext } from './context.js'
+import type { RunEvent } from './events.js'
+import { limitsOf, withinTime } from './limits.js'
+import { STAGES, type Stage } from './stages.js'
+import type { Failure, HostState, RunFolder } from './state.js'
+
+export interface HostRunOptions {
+  host: Host
+  state: HostState
+  folder: RunFolder
+  access: HostAccess
+  runId: string
+  managers: readonly HardwareManager[] | undefined
+  every: number
+  clock: Clock
+  random: Random
+  logger: Logger
+  /** Whether the run is to stop once the present stage has ended. */
+  stopping: () => boolean
+  onEvent: (event: RunEvent) => void
+}
+
+/** A host on its way through the stages. */
+export class HostRun implements AsyncDisposable {
+  readonly host: Host
+  readonly state: HostState
+  readonly #options: HostRunOptions
+  #bmc: Promise<Bmc | null> | undefined
+
+  constructor(options: HostRunOptions) {
+    this.#options = options
+    this.host = options.host
+    this.state = options.state
+  }
+
+  /** Does the stages before the table, or those after it. Failures are in the state; only the signal's reason is thrown. */
+  async run(afterTable: boolean, signal: AbortSignal): Promise<void> {
+    const { state } = this
+    if (state.outcome === 'failed' || state.outcome === 'skipped' || state.outcome === 'ok') return
+    const context = this.#context()
+    state.outcome = 'running'
+    for (const stage of STAGES.filter((each) => each.afterTable === afterTable)) {
+      if (this.#options.stopping()) return
+      const before = state.stages[stage.name]?.status
+      if (before === 'done' || before === 'skipped') continue
+      if (await this.#stage(stage, context, signal)) continue
+      await this.#readConsole(context, signal)
+      return this.#ended('failed')
+    }
+    if (!afterTable) return
+    await this.#readConsole(context, signal)
+    await this.#ended('ok')
+  }
+
+  /** Leaves the host out. */
+  async skip(why: string): Promise<void> {
+    this.state.skipped = why
+    await this.#ended('skipped')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const bmc = await this.#bmc?.catch(() => null)
+    await bmc?.[Symbol.asyncDispose]()
+  }
+
+  async #ended(outcome: 'ok' | 'failed' | 'skipped'): Promise<void> {
+    const { state } = this
+    state.outcome = outcome
+    await this.#options.folder.save(state)
+    const failed = Object.values(state.stages).find(({ status }) => status === 'failed')?.failure
+    const why = outcome === 'skipped' ? state.skipped : (failed?.sentences[0] ?? null)
+    this.#options.onEvent({ event: 'host', host: state.name, outcome, why })
+    await this[Symbol.asyncDispose]()
+    this.#bmc = undefined
+  }
+
+  /** @returns whether the host goes on */
+  async #stage(stage: Stage, context: HostContext, signal: AbortSignal): Promise<boolean> {
+    const { host, state } = this
+    const { clock, onEvent } = this.#options
+    const { name } = stage
+    const { time, retries, pause } = limitsOf(host, name)
+    const entry = (state.stages[name] ??= {
+      ...{ status: 'started', attempts: 0, startedAt: clock.now(), seconds: null, failure: null },
+    })
+    for (;;) {
+      entry.status = 'started'
+      entry.attempts++
+      await context.save()
+      onEvent({ event: 'stage', host: host.name, stage: name, status: 'started', attempt: entry.attempts })
+      const ended = () => (entry.seconds = Math.round(clock.now() - entry.startedAt) / 1000)
+      try {
+        // The proof of a first boot has a time limit of its own, with a better sentence.
+        const limit = name === 'first-boot' ? time + seconds(30) : time
+        const what = `the stage ${name} of ${host.name}`
+        entry.status = await withinTime({ time: limit, what, clock, signal }, (either) => stage.run(context, either))
+        entry.failure = null
+        const took = ended()
+        await context.save()
+        onEvent({ event: 'stage', host: host.name, stage: name, status: entry.status, seconds: took })
+        return true
+      } catch (error) {
+        // Another process goes on here: the stage is neither done nor failed.
+        signal.throwIfAborted()
+        const failure = failureOf(error, (text) => this.#options.access.mask(text))
+        const again = entry.attempts <= retries && isWorthRepeating(name, failure)
+        Object.assign(entry, { status: again ? 'started' : 'failed', failure })
+        const took = ended()
+        await context.save()
+        onEvent({ event: 'stage', host: host.name, stage: name, status: 'failed', seconds: took, failure, again })
+        if (!again) return false
+        await clock.sleep(pause, { signal })
+      }
+    }
+  }
+
+  /** What the BMC and its console say of the machine; best effort. */
+  async #readConsole(context: HostContext, signal: AbortSignal): Promise<void> {
+    const { host, state } = this
+    const { clock, access, folder, logger } = this.#options
+    if (host.bmc === undefined || host.bmc.console === 'none') return
+    const since = Math.min(...Object.values(state.stages).map(({ startedAt }) => startedAt), clock.now())
+    try {
+      const time = { time: seconds(30), what: `reading the log of the BMC of ${host.name}`, clock, signal }
+      const lines = await withinTime(time, async (either) => (await (await context.bmc(either))?.log(since, either)) ?? [])
+      const masked = lines.map((line) => access.mask(line))
+      if (masked.length > 0) await folder.write(`console/${host.name}.log`, masked.join('\n'))
+      state.console = consoleFindings(masked)
+    } catch (error) {
+      signal.throwIfAborted()
+      logger('debug', `${host.name}: ${errorChain(error).join(': ')}`)
+    }
+  }
+
+  #context(): HostContext {
+    const { host, state, folder, access, runId, managers, every, clock, random, logger, onEvent } = this.#options
+    return {
+      ...{ host, state, folder, access, runId, managers, every, clock, random, logger },
+      bmc: (signal) => {
+        this.#bmc ??= access.openBmc(host, signal)
+        this.#bmc.catch(() => (this.#bmc = undefined))
+        return this.#bmc
+      },
+      save: () => folder.save(state),
+      report: (event) => onEvent(masked(event, access)),
+    }
+  }
+}
+
+function masked(event: RunEvent, access: HostAccess): RunEvent {
+  return event.event === 'progress' && event.text !== undefined ? { ...event, text: access.mask(event.text) } : event
+}
+
+/** Refusals stay what they are; a second look helps against what comes and goes. */
+const FINAL = new Set([
+  ...['hosts-file', 'hosts-secret', 'butane', 'outcome-unknown', 'hardware-changed', 'hardware-unexpected'],
+  ...['bmc-certificate', 'bmc-lacks', 'disk-in-use', 'no-disk', 'host-key-unknown', 'host-key-changed', 'ssh-other-host'],
+])
+
+const isWorthRepeating = (_: HostStage, { code }: Failure): boolean => !FINAL.has(code)
+
+export function failureOf(error: unknown, mask: (text: string) => string): Failure {
+  const known = userError(error)
+  return {
+    code: known?.code ?? 'unexpected',
+    sentences: errorChain(known ?? error).map(mask),
+    remedy: known?.remedy === undefined ? null : mask(known.remedy),
+  }
+}

@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { seconds, tryLock, UserError, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import type { HardwareManager } from '../../steps/index.js'
+import { machineKeyOf } from '../hosts/host-names.js'
+import type { Host } from '../hosts/host.js'
+import type { HostAccess } from '../live/access.js'
+import { reportOf, type RunReport } from '../report/run-report.js'
+import type { RunEvent, TableRow } from './events.js'
+import { HostRun } from './host-run.js'
+import { newHostState, type HostState, type RunFolder, type RunRecord } from './state.js'
+
+export interface RunOptions {
+  hosts: readonly Host[]
+  /** Path of the file of hosts. */
+  file: string
+  access: HostAccess
+  folder: RunFolder
+  /** Folder of locks that runs with other state folders see too; null for machines that only this run has. */
+  locks: string | null
+  parallel: number
+  /** Failed hosts after which no other is begun. */
+  maxFailures?: number
+  /** Host that goes first, alone. */
+  canary?: string
+  /** Only looks at the hosts. */
+  checkOnly?: boolean
+  /** Goes on with the run that was begun in the folder. */
+  resume?: boolean
+  rehearsed?: boolean
+  managersOf?: (host: Host) => Promise<readonly HardwareManager[] | undefined>
+  /** Pause between two attempts to reach a system that boots, in milliseconds; two seconds by default. */
+  every?: number
+  clock: Clock
+  random: Random
+  logger: Logger
+  /** Ends this process's part of the run at once; another process can go on. */
+  signal: AbortSignal
+  /** What a user wants of a run that is to stop: nothing more is begun, or not even the next stage. */
+  stopping?: () => 'no' | 'after the hosts' | 'after the stage'
+  onEvent: (event: RunEvent) => void
+}
+
+/**
+ * Takes hosts through all stages. All are looked at before anything is written to any of them; one that fails stops no
+ * other.
+ *
+ * @throws UserError for a run that cannot begin or go on; the signal's reason
+ */
+export async function runHosts(options: RunOptions): Promise<RunReport> {
+  const { hosts, folder, clock, random, onEvent, signal, checkOnly = false } = options
+  const { record, states } = await begun(options)
+  onEvent({ event: 'run', id: record.id, hosts: record.hosts, resumed: options.resume ?? false, state_dir: folder.path })
+  const stopping = options.stopping ?? (() => 'no')
+  await using locks = new HostLocks(options.locks)
+  const runs: HostRun[] = []
+  try {
+    for (const host of hosts) {
+      const state = states.get(host.name)!
+      const managers = await options.managersOf?.(host)
+      const { access, every = seconds(2), logger } = options
+      const run = new HostRun({
+        ...{ host, state, folder, access, runId: record.id, managers, every, clock, random, logger, onEvent },
+        stopping: () => stopping() === 'after the stage',
+      })
+      runs.push(run)
+      if (!(await locks.take(host)) && !isEnded(state))
+        await run.skip('another run works on it: its lock is taken')
+    }
+    const tooMany = () => {
+      const failed = runs.filter(({ state }) => state.outcome === 'failed').length
+      return failed >= (options.maxFailures ?? Infinity)
+    }
+    const all = async (some: readonly HostRun[], afterTable: boolean) => {
+      await inParallel(some, options.parallel, async (run) => {
+        if (isEnded(run.state)) return
+        if (tooMany()) return run.skip(`not begun, since ${options.maxFailures} hosts have failed`)
+        if (stopping() !== 'no') return
+        await run.run(afterTable, signal)
+      })
+    }
+    // A host whose disk was begun is past the table.
+    const begun = ({ state }: HostRun) => state.stages.steps !== undefined
+    await all(runs.filter((run) => !begun(run)), false)
+    signal.throwIfAborted()
+    onEvent({ event: 'table', rows: runs.map(({ state }) => rowOf(state)) })
+    if (!checkOnly) {
+      const canary = runs.find(({ host }) => host.name === options.canary)
+      if (canary) {
+        await all([canary], true)
+        if (canary.state.outcome === 'failed')
+          for (const run of runs) if (!isEnded(run.state)) await run.skip(`not begun, since the canary ${canary.host.name} failed`)
+      }
+      await all(runs.filter((run) => run !== canary), true)
+    }
+    signal.throwIfAborted()
+    const isOver = checkOnly || runs.every(({ state }) => isEnded(state))
+    const ended: RunRecord = { ...record, endedAt: isOver ? clock.now() : null }
+    const report = await reportOf(ended, runs.map(({ state }) => state), folder, checkOnly)
+    if (isOver && !checkOnly) await folder.end(ended, report)
+    return report
+  } finally {
+    for (const run of runs) await run[Symbol.asyncDispose]()
+  }
+}
+
+const isEnded = ({ outcome }: HostState): boolean => outcome === 'ok' || outcome === 'failed' || outcome === 'skipped'
+
+async function begun({ folder, hosts, file, resume = false, rehearsed = false, clock, random }: RunOptions) {
+  const before = await folder.run()
+  if (resume) {
+    const remedy = 'leave --resume out to begin a run'
+    if (!before) throw new UserError('run-state', `no run was begun in ${folder.path}`, { kind: 'usage', remedy })
+    if (before.endedAt !== null)
+      throw new UserError('run-state', `the run ${before.id} in ${folder.path} has ended`, { kind: 'usage', remedy })
+    if (before.rehearsed !== rehearsed)
+      throw new UserError('run-state', `the run ${before.id} was ${before.rehearsed ? 'a' : 'no'} rehearsal`, { kind: 'usage', remedy })
+    const unknown = before.hosts.filter((name) => !hosts.some((host) => host.name === name))
+    if (unknown.length > 0)
+      throw new UserError('run-state', `the run ${before.id} has ${unknown.join(', ')}, which the file does not have now`, {
+        ...{ kind: 'usage', remedy: 'name the same file and the same --only' },
+      })
+  }
+  const now = new Date(clock.now()).toISOString().replaceAll(/[-:]|\..*$/g, '').replace('T', '-')
+  const record: RunRecord =
+    resume && before
+      ? before
+      : {
+          ...{ id: `${now}-${uuid(random).slice(0, 4)}`, file, startedAt: clock.now(), endedAt: null, rehearsed },
+          hosts: hosts.map(({ name }) => name),
+        }
+  if (!resume) await folder.begin(record)
+  const states = new Map<string, HostState>()
+  for (const { name } of hosts) states.set(name, (resume ? await folder.host(name) : null) ?? newHostState(name))
+  return { record, states }
+}
+
+const rowOf = (state: HostState): TableRow => {
+  const failed = Object.values(state.stages).find(({ status }) => status === 'failed')?.failure
+  const refused = state.skipped ?? failed?.sentences[0] ?? null
+  return { host: state.name, ok: refused === null, refused, ...state.facts }
+}
+
+/** Runs work on each, some at a time, in order. The first rejection waits for those under way. */
+async function inParallel<T>(all: readonly T[], most: number, work: (one: T) => Promise<void>): Promise<void> {
+  let next = 0
+  const lane = async () => {
+    while (next < all.length) await work(all[next++]!)
+  }
+  const lanes = await Promise.allSettled(Array.from({ length: Math.min(most, all.length) }, lane))
+  const failed = lanes.find((each) => each.status === 'rejected')
+  if (failed) throw failed.reason
+}
+
+/** Locks by machine, so that two runs never meet. The kernel drops those of a process that was killed. */
+class HostLocks implements AsyncDisposable {
+  readonly #held: Disposable[] = []
+
+  constructor(private readonly folder: string | null) {}
+
+  /** @returns false where another run has it */
+  async take(host: Host): Promise<boolean> {
+    if (this.folder === null) return true
+    await mkdir(this.folder, { recursive: true, mode: 0o700 })
+    const key = createHash('sha256').update(machineKeyOf(host)).digest('hex').slice(0, 32)
+    const lock = await tryLock(join(this.folder, `${key}.lock`), 'exclusive')
+    if (lock) this.#held.push(lock)
+    return lock !== undefined
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    for (const lock of this.#held.splice(0)) lock[Symbol.dispose]()
+    return Promise.resolve()
+  }
+}

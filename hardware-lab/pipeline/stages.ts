@@ -1,0 +1,43 @@
+import type { HostStage } from '../hosts/host.js'
+import { checkHost } from '../live/check-host.js'
+import { firstBoot, postChecks } from '../live/installed-system.js'
+import { runSteps } from '../live/run-steps.js'
+import { startDisk } from '../live/start-disk.js'
+import { waitForSsh } from '../live/wait-for-ssh.js'
+import type { HostContext } from './context.js'
+
+/** A stage of a host; `skipped` where the host has no use for it. */
+export interface Stage {
+  name: HostStage
+  /** Whether it is only done once every host was checked. */
+  afterTable: boolean
+  run(context: HostContext, signal: AbortSignal): Promise<'done' | 'skipped'>
+}
+
+/** All stages, in order. */
+export const STAGES: readonly Stage[] = [
+  { name: 'bmc', afterTable: false, run: reachBmc },
+  { name: 'boot', afterTable: false, run: bootLive },
+  { name: 'ssh', afterTable: false, run: waitForSsh },
+  { name: 'check', afterTable: false, run: checkHost },
+  { name: 'steps', afterTable: true, run: runSteps },
+  { name: 'power', afterTable: true, run: startDisk },
+  { name: 'first-boot', afterTable: true, run: firstBoot },
+  { name: 'post-checks', afterTable: true, run: postChecks },
+]
+
+async function reachBmc(context: HostContext, signal: AbortSignal): Promise<'done' | 'skipped'> {
+  const bmc = await context.bmc(signal)
+  if (!bmc) return 'skipped'
+  const { bmcSerial, systemSerial, product } = await bmc.identify(signal)
+  Object.assign(context.state.facts, { bmcSerial, systemSerial, product })
+  return 'done'
+}
+
+async function bootLive(context: HostContext, signal: AbortSignal): Promise<'done' | 'skipped'> {
+  const { live } = context.host
+  if ('booted' in live) return 'skipped'
+  const bmc = (await context.bmc(signal))!
+  await bmc.bootLive(live, signal)
+  return 'done'
+}

@@ -1,0 +1,204 @@
+import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { UserError } from '../../runtime/index.js'
+import type { HostStage } from '../hosts/host.js'
+
+export type StageStatus = 'started' | 'done' | 'failed' | 'skipped'
+
+/** A failure as reports have it: sentences from the outermost to the cause, without secrets. */
+export interface Failure {
+  code: string
+  sentences: string[]
+  remedy: string | null
+}
+
+export interface StageState {
+  status: StageStatus
+  attempts: number
+  /** Milliseconds since the Unix epoch. */
+  startedAt: number
+  seconds: number | null
+  failure: Failure | null
+}
+
+/** Facts that identify a host; null for those that could not be read. */
+export interface HostFacts {
+  bmcSerial: string | null
+  systemSerial: string | null
+  product: string | null
+  diskPath: string | null
+  diskModel: string | null
+  diskSerial: string | null
+  diskWwn: string | null
+  diskSize: number | null
+  /** What would be destroyed. */
+  contents: string[]
+}
+
+export type Outcome = 'waiting' | 'running' | 'ok' | 'failed' | 'skipped'
+
+export interface PostCheckResult {
+  command: string
+  ok: boolean
+  found: string
+}
+
+/** Everything that a run knows of a host; it is stored before and after each stage. */
+export interface HostState {
+  name: string
+  outcome: Outcome
+  /** The reason why a host was not begun. */
+  skipped: string | null
+  stages: Partial<Record<HostStage, StageState>>
+  facts: HostFacts
+  /** Live system before the installed one boots: its identity and its host key. */
+  live: { identity: Record<string, unknown>; hostKey: string } | null
+  /** Secret that the installed system must have. */
+  nonce: { path: string; secret: string } | null
+  /** Steps that have ended, and the ids of programs that were started on the target for the one after them. */
+  steps: { done: number; attempt: number; runs: string[] }
+  /** Whether the machine was asked to boot its disk. */
+  rebooting: boolean
+  checks: { what: string; ok: boolean; found: string }[]
+  postChecks: PostCheckResult[]
+  console: ConsoleFinding[]
+}
+
+/** A line of a console that says that something went wrong. */
+export interface ConsoleFinding {
+  kind: 'kernel panic' | 'emergency shell' | 'Ignition failure' | 'boot failure'
+  line: string
+}
+
+export interface RunRecord {
+  id: string
+  /** Path of the file of hosts. */
+  file: string
+  startedAt: number
+  endedAt: number | null
+  hosts: string[]
+  rehearsed: boolean
+}
+
+export const noFacts = (): HostFacts => ({
+  ...{ bmcSerial: null, systemSerial: null, product: null, diskPath: null, diskModel: null },
+  ...{ diskSerial: null, diskWwn: null, diskSize: null, contents: [] },
+})
+
+export const newHostState = (name: string): HostState => ({
+  ...{ name, outcome: 'waiting', skipped: null, stages: {}, facts: noFacts(), live: null, nonce: null },
+  ...{ steps: { done: 0, attempt: 1, runs: [] }, rebooting: false, checks: [], postChecks: [], console: [] },
+})
+
+/** The identity of a host in the run before. */
+export type KnownHost = Pick<HostFacts, 'bmcSerial' | 'systemSerial' | 'diskSerial' | 'diskWwn'>
+
+/** The folder in which a run keeps all that it knows, so that another process can go on with it. */
+export class RunFolder {
+  private constructor(readonly path: string) {}
+
+  /** @throws UserError `run-state` */
+  static async open(path: string): Promise<RunFolder> {
+    const folder = new RunFolder(path)
+    await folder.#doing(async () => {
+      for (const name of ['', 'hosts', 'known', 'reports', 'console'])
+        await mkdir(join(path, name), { recursive: true, mode: 0o700 })
+    })
+    return folder
+  }
+
+  /** The run that was begun here last. */
+  run(): Promise<RunRecord | null> {
+    return this.#read<RunRecord>('run.json')
+  }
+
+  begin(run: RunRecord): Promise<void> {
+    return this.#doing(async () => {
+      await rm(join(this.path, 'hosts'), { recursive: true, force: true })
+      await mkdir(join(this.path, 'hosts'), { mode: 0o700 })
+      await this.write('run.json', JSON.stringify(run, null, 2))
+    })
+  }
+
+  async end(run: RunRecord, report: unknown): Promise<void> {
+    await this.write(`reports/${run.id}.json`, JSON.stringify(report, null, 2))
+    await this.write('run.json', JSON.stringify(run, null, 2))
+  }
+
+  host(name: string): Promise<HostState | null> {
+    return this.#read<HostState>(`hosts/${name}.json`)
+  }
+
+  save(state: HostState): Promise<void> {
+    return this.write(`hosts/${state.name}.json`, JSON.stringify(state, null, 2))
+  }
+
+  known(name: string): Promise<KnownHost | null> {
+    return this.#read<KnownHost>(`known/${name}.json`)
+  }
+
+  knownFile(name: string): string {
+    return join(this.path, 'known', `${name}.json`)
+  }
+
+  remember(name: string, facts: HostFacts): Promise<void> {
+    const { bmcSerial, systemSerial, diskSerial, diskWwn } = facts
+    return this.write(`known/${name}.json`, JSON.stringify({ bmcSerial, systemSerial, diskSerial, diskWwn }, null, 2))
+  }
+
+  /** The reports of earlier runs, the newest first. */
+  async reports(): Promise<string[]> {
+    const names = await readdir(join(this.path, 'reports')).catch(() => [])
+    return names
+      .filter((name) => name.endsWith('.json'))
+      .sort()
+      .reverse()
+      .map((name) => name.slice(0, -'.json'.length))
+  }
+
+  report<T>(id: string): Promise<T | null> {
+    return this.#read<T>(`reports/${id}.json`)
+  }
+
+  /** Replaces a file at once: a reader sees the old one or the new one, also after a loss of power. */
+  write(name: string, text: string): Promise<void> {
+    return this.#doing(async () => {
+      const path = join(this.path, name)
+      const file = await open(`${path}.new`, 'w', 0o600)
+      try {
+        await file.writeFile(`${text}\n`)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(`${path}.new`, path)
+    })
+  }
+
+  async #read<T>(name: string): Promise<T | null> {
+    const path = join(this.path, name)
+    let text: string
+    try {
+      text = await readFile(path, 'utf8')
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
+      throw unusable(this.path, cause)
+    }
+    try {
+      return JSON.parse(text) as T
+    } catch (cause) {
+      throw unusable(path, cause)
+    }
+  }
+
+  async #doing(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (cause) {
+      throw unusable(this.path, cause)
+    }
+  }
+}
+
+const unusable = (path: string, cause: unknown): UserError =>
+  new UserError('run-state', `the state of runs in ${path} cannot be used`, { cause })

@@ -1,0 +1,120 @@
+import { STAGE_NAMES } from '../hosts/schema.js'
+import type { HostStage } from '../hosts/host.js'
+import type { Failure, HostState, Outcome, RunFolder, RunRecord, StageStatus } from '../pipeline/state.js'
+
+export interface StageReport {
+  stage: HostStage
+  status: StageStatus
+  attempts: number
+  startedAt: number
+  seconds: number
+  failure: Failure | null
+}
+
+export interface HostReport {
+  host: string
+  outcome: Outcome
+  why: string | null
+  seconds: number
+  facts: HostState['facts']
+  stages: StageReport[]
+  checks: HostState['checks']
+  post_checks: HostState['postChecks']
+  console: HostState['console']
+}
+
+/** A difference from the run before. */
+export interface Change {
+  host: string
+  kind: 'new failure' | 'still failing' | 'fixed' | 'slower' | 'faster' | 'new host'
+  text: string
+}
+
+/** The report of a run: no secrets, all plain data. */
+export interface RunReport {
+  id: string
+  file: string
+  rehearsed: boolean
+  check_only: boolean
+  started_at: string
+  ended_at: string | null
+  seconds: number
+  hosts: HostReport[]
+  compared_with: string | null
+  changes: Change[]
+  ok: boolean
+}
+
+/** A stage counts as slower when it took half as long again, and more than so many seconds more. */
+const SLOWER = { factor: 1.5, seconds: 10 }
+
+export async function reportOf(
+  run: RunRecord,
+  states: readonly HostState[],
+  folder: RunFolder,
+  checkOnly: boolean,
+): Promise<RunReport> {
+  const hosts = states.map(hostReport)
+  const before = await previous(run, folder)
+  const lastAt = Math.max(run.startedAt, ...hosts.flatMap(({ stages }) => stages.map((each) => each.startedAt + each.seconds * 1000)))
+  return {
+    ...{ id: run.id, file: run.file, rehearsed: run.rehearsed, check_only: checkOnly },
+    started_at: new Date(run.startedAt).toISOString(),
+    ended_at: run.endedAt === null ? null : new Date(run.endedAt).toISOString(),
+    seconds: Math.round((run.endedAt ?? lastAt) - run.startedAt) / 1000,
+    hosts,
+    compared_with: before?.id ?? null,
+    changes: before ? changes(before, hosts) : [],
+    ok: hosts.every(({ outcome }) => outcome === 'ok' || (checkOnly && outcome === 'running')),
+  }
+}
+
+function hostReport(state: HostState): HostReport {
+  const stages = STAGE_NAMES.flatMap((stage): StageReport[] => {
+    const found = state.stages[stage]
+    return found ? [{ stage, ...found, seconds: found.seconds ?? 0 }] : []
+  })
+  const failure = stages.find(({ status }) => status === 'failed')?.failure
+  return {
+    ...{ host: state.name, outcome: state.outcome, facts: state.facts, stages },
+    why: state.skipped ?? failure?.sentences[0] ?? null,
+    seconds: Math.round(stages.reduce((sum, each) => sum + each.seconds, 0) * 1000) / 1000,
+    ...{ checks: state.checks, post_checks: state.postChecks, console: state.console },
+  }
+}
+
+/** The newest report of another run of the same kind. */
+async function previous(run: RunRecord, folder: RunFolder): Promise<RunReport | null> {
+  for (const id of await folder.reports()) {
+    if (id === run.id) continue
+    const report = await folder.report<RunReport>(id)
+    if (report && report.rehearsed === run.rehearsed) return report
+  }
+  return null
+}
+
+export function changes(before: Pick<RunReport, 'hosts'>, hosts: readonly HostReport[]): Change[] {
+  return hosts.flatMap((now): Change[] => {
+    const { host } = now
+    const then = before.hosts.find((each) => each.host === host)
+    if (!then) return [{ host, kind: 'new host', text: 'was not in the run before' }]
+    if (now.outcome === 'failed') {
+      const at = (report: HostReport) => report.stages.find(({ status }) => status === 'failed')?.stage
+      const kind = then.outcome === 'failed' && at(then) === at(now) ? 'still failing' : 'new failure'
+      return [{ host, kind, text: `fails in the stage ${at(now)}: ${now.why}` }]
+    }
+    if (now.outcome !== 'ok') return []
+    const fixed: Change[] = then.outcome === 'failed' ? [{ host, kind: 'fixed', text: `failed before: ${then.why}` }] : []
+    const paces = now.stages.flatMap((stage): Change[] => {
+      const was = then.stages.find((each) => each.stage === stage.stage)
+      if (!was || was.status !== 'done' || stage.status !== 'done') return []
+      const text = `${stage.stage} took ${stage.seconds.toFixed(1)} s, and ${was.seconds.toFixed(1)} s before`
+      if (isSlower(stage.seconds, was.seconds)) return [{ host, kind: 'slower', text }]
+      return isSlower(was.seconds, stage.seconds) ? [{ host, kind: 'faster', text }] : []
+    })
+    return [...fixed, ...paces]
+  })
+}
+
+const isSlower = (now: number, before: number): boolean =>
+  now > before * SLOWER.factor && now - before > SLOWER.seconds
