@@ -188,11 +188,12 @@ export class SshConnection implements AsyncDisposable {
     if (!this.alive) throw this.#linkLost()
     const hold = this.#clock.hold(`a command on ${this.#name}`)
     try {
-      const channel = await new Promise<ClientChannel>((resolve, reject) => {
+      return await new Promise<Channel>((resolve, reject) => {
         const lost = this.#whenGone(() => reject(this.#linkLost()))
         this.#client.exec(line, (error: (Error & { reason?: unknown }) | undefined, opened) => {
           lost[Symbol.dispose]()
-          if (!error) resolve(opened)
+          // A quick host's exit code may be in the packet after this one, which is read before a promise goes on.
+          if (!error) resolve(this.#wrapped(opened, hold))
           else if (!this.alive) reject(this.#linkLost(error))
           // Only a refusal to open a channel has a reason.
           else if (error.reason !== undefined) reject(new NoRoom(error.message))
@@ -205,7 +206,6 @@ export class SshConnection implements AsyncDisposable {
             )
         })
       })
-      return this.#wrapped(channel, hold)
     } catch (error) {
       hold[Symbol.dispose]()
       throw error instanceof NoRoom || error instanceof UserError ? error : this.#linkLost(error)

@@ -1,0 +1,37 @@
+import { copyFile } from 'node:fs/promises'
+import { openFileSource, fileRepresentation, serveFiles } from '../../bytes/index.js'
+import { IGNITION_FILE, openLiveIso } from '../../coreos/index.js'
+import { REHEARSAL_LIVE_ISO } from '../../lab/index.js'
+import type { Clock, Logger, Random } from '../../runtime/index.js'
+
+/** A live system whose programs a rehearsal can work with: one that starts an agent, which has no Ironic to ask. */
+const CONFIG = JSON.stringify({
+  ignition: { version: '3.4.0' },
+  systemd: {
+    units: [
+      {
+        name: 'ironic-agent.service',
+        enabled: true,
+        contents:
+          '[Service]\nExecStart=/usr/bin/podman run --rm registry.example.org/ironic-agent\n[Install]\nWantedBy=multi-user.target\n',
+      },
+    ],
+  },
+})
+
+/** Serves the live ISO of a rehearsal to its BMCs. */
+export async function serveLiveMedium(
+  file: string,
+  parts: { clock: Clock; random: Random; logger: Logger },
+): Promise<AsyncDisposable & { isoUrl: string }> {
+  await copyFile(REHEARSAL_LIVE_ISO, file)
+  await using source = await openFileSource(file, parts.clock, true)
+  const iso = await openLiveIso(source, parts.clock)
+  await source.replace([await iso.embed(new Map([...iso.files, [IGNITION_FILE, Buffer.from(CONFIG)]]))])
+  const server = await serveFiles({
+    ...parts,
+    ...{ host: '127.0.0.1', port: 0 },
+    find: (asked) => (asked === '/live.iso' ? fileRepresentation(file, parts.clock) : undefined),
+  })
+  return Object.assign(server, { isoUrl: `${server.url}/live.iso` })
+}

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+import { defaultMachineSpec, type DiskSpec, type MachineSpec } from '../../machine/index.js'
+import { REHEARSAL_IMAGE } from '../../lab/index.js'
+import { parseSize } from '../../runtime/index.js'
+import type { Host } from '../hosts/host.js'
+
+/** The simulated machine of a host: it has what the file says of it, and what the file expects. */
+export function machineOf(host: Host, index: number): MachineSpec {
+  const { name, expect = {}, macs = [], disk } = host
+  const spec = defaultMachineSpec(index + 1)
+  const [first, second] = spec.disks as [DiskSpec, DiskSpec]
+  const described = { backing: { kind: 'described' as const } }
+  const byId = disk['by-id']?.split('/').at(-1)
+  const serial = disk.serial ?? byId?.split(/[_-]/).at(-1)
+  const size = Math.max(first.size, expect['disk-size'] === undefined ? 0 : parseSize(String(expect['disk-size'])))
+  const kernelName = disk.name?.replace(/^\/dev\//, '')
+  const wanted: DiskSpec = {
+    ...{ ...first, ...described, size },
+    ...(kernelName === undefined ? {} : { name: kernelName }),
+    ...(serial === undefined ? {} : { serial }),
+    ...(disk.wwn === undefined ? {} : { wwn: disk.wwn }),
+    ...(expect['disk-model'] === undefined ? {} : { model: expect['disk-model'] }),
+  }
+  const other = { ...second, ...described, name: second.name === wanted.name ? 'sdz' : second.name }
+  const nics = spec.nics.map((nic, at) => (macs[at] === undefined ? nic : { ...nic, mac: macs[at].toLowerCase() }))
+  const more = macs.slice(nics.length).map((mac, at) => ({ ...spec.nics[1]!, name: `eno${at + 3}`, mac: mac.toLowerCase() }))
+  return {
+    ...{ ...spec, id: name, bmc: { address: name, systemId: name }, liveImage: REHEARSAL_IMAGE },
+    serial: expect.serial ?? `RH-${createHash('sha256').update(name).digest('hex').slice(0, 8).toUpperCase()}`,
+    ...(expect.product === undefined ? {} : { product: expect.product }),
+    ...(expect.cpus === undefined ? {} : { cpus: Math.max(spec.cpus, expect.cpus) }),
+    memoryMib: Math.max(spec.memoryMib, expect.memory === undefined ? 0 : Math.ceil(parseSize(String(expect.memory)) / 2 ** 20)),
+    nics: [...nics, ...more],
+    disks: [wanted, other],
+  }
+}

@@ -1,0 +1,145 @@
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { bootNetwork, FaultInjector, type Fault } from '../../lab/index.js'
+import { openMachines, type Machine, type MachinePace, NO_PACE } from '../../machine/index.js'
+import { createRedfishService } from '../../redfish/index.js'
+import { opening, Probe, urlSafeToken, withFields, type Clock, type Logger, type Random, type Scope } from '../../runtime/index.js'
+import { newSshKey, parsePins, parseSshTarget, publicKeyOf } from '../../targets/index.js'
+import { ConnectionFailed, serveHttp, type Dispatch } from '../../wire/index.js'
+import { openBmc } from '../bmc/open-bmc.js'
+import type { Host, HostsFile } from '../hosts/host.js'
+import { ignitionOf } from '../hosts/ignition.js'
+import { KnownSecrets } from '../hosts/secrets.js'
+import type { HostAccess } from '../live/access.js'
+import { serveLiveMedium } from './live-medium.js'
+import { machineOf } from './machine-of.js'
+import { openRehearsedTarget } from './rehearsed-target.js'
+import { SshFront } from './ssh-front.js'
+
+export interface RehearsalOptions {
+  file: HostsFile
+  hosts: readonly Host[]
+  faults: readonly Fault[]
+  /** Folder for the machines, so that another process can go on; a temporary one of the caller else. */
+  folder: string
+  pace?: MachinePace
+  /** Decides when faults of some probability strike. */
+  seed?: number
+  variables: Readonly<Record<string, string | undefined>>
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+/** A simulated lab of the hosts of a file, and access to it by the same protocols as to the real one. */
+export interface Rehearsal extends AsyncDisposable {
+  readonly access: HostAccess
+  /** The hosts with the addresses of their simulated machines. */
+  readonly hosts: readonly Host[]
+  machine(host: string): Machine
+}
+
+/** Makes simulated machines with Redfish BMCs, and with an SSH server in front of each system that they boot. */
+export function openRehearsal(options: RehearsalOptions): Promise<Rehearsal> {
+  return opening((scope) => open(options, scope))
+}
+
+async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal> {
+  const { hosts, folder, clock, random, logger, faults, seed = 1 } = options
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const fronts = new Map<string, SshFront>()
+  const probe = new Probe()
+  const injector = new FaultInjector(
+    probe,
+    {
+      ...{ clock, seed, node: () => undefined, nodeOf: () => undefined, machineOf: () => undefined },
+      ...{ phaseOf: () => undefined, stepOf: () => undefined, restartAgent: () => {} },
+      cutPower: (machine) => void machines.get(machine)?.setPower('off'),
+    },
+    ({ id, effect }, point) => logger('info', `${id} (${effect.kind}) strikes ${String(point['machine'] ?? point.kind)}`),
+  )
+  for (const fault of faults) injector.add(fault)
+  const machines = scope.use(
+    await openMachines({
+      ...{ stateDir: join(folder, 'machines'), clock, random, probe, pace: options.pace ?? NO_PACE },
+      ...{ logger: withFields(logger, { room: 'machine' }), network: bootNetwork(clock) },
+      events: { ramdiskUp: () => {}, down: ({ spec }, boot) => fronts.get(spec.id)?.down(boot.id) },
+    }),
+  )
+  const userKey = newSshKey()
+  for (const [index, host] of hosts.entries()) {
+    const spec = machineOf(host, index)
+    const machine = machines.get(spec.id) ?? (await machines.create(spec))
+    fronts.set(host.name, scope.use(await SshFront.open(machine, publicKeyOf(userKey.private))))
+  }
+  const medium = scope.use(await serveLiveMedium(join(folder, 'live.iso'), { clock, random, logger }))
+  const account = { username: 'rehearsal', password: urlSafeToken(random) }
+  // A dark BMC is one BMC: faults tell them apart by the name that they know from Ironic's nodes.
+  const ofBmcs = new Probe({ outer: probe, extend: (point) => ({ ...point, node: point['machine'] }) })
+  const { dispatch } = createRedfishService({
+    ...{ machines, clock, random, probe: ofBmcs, logger },
+    accounts: {
+      of: () => account,
+      admits: (_, caller) => caller.username === account.username && caller.password === account.password,
+      set: () => {},
+    },
+  })
+  const service = scope.use(await serveHttp({ dispatch: hangingUp(dispatch), port: 0, clock, logger }))
+  const sshConfig = join(folder, 'ssh-config')
+  const keyFile = join(folder, 'key')
+  await rm(keyFile, { force: true })
+  await writeFile(keyFile, userKey.private, { mode: 0o600 })
+  await chmod(keyFile, 0o600)
+  await writeFile(sshConfig, `Host *\n  IdentityFile "${keyFile}"\n  IdentitiesOnly yes\n`, { mode: 0o600 })
+
+  const secrets = new KnownSecrets()
+  secrets.add(account.password)
+  const parts = (signal: AbortSignal) => ({ folder: options.file.folder, variables: options.variables, signal })
+  const ssh: HostAccess['ssh'] = (host) => {
+    const front = fronts.get(host.name)!
+    return Promise.resolve({
+      address: parseSshTarget(`ssh://root@127.0.0.1:${front.port}`),
+      surroundings: { home: folder, userName: 'root', agentSocket: null, configFile: sshConfig },
+      secrets: { ask: () => Promise.resolve(null) },
+      pins: parsePins([`live=${front.liveKey}`]),
+      ...{ clock, random, logger },
+    })
+  }
+  return {
+    machine: (host) => machines.get(host)!,
+    hosts: hosts.map((host) => rehearsed(host, service.url, account, medium.isoUrl)),
+    access: {
+      ssh,
+      mask: (text) => secrets.mask(text),
+      ignition: (host, signal) => ignitionOf(host, parts(signal)),
+      openBmc: (host, signal) => openBmc(host, { ...parts(signal), known: secrets, clock, random, logger, every: EVERY }),
+      openTarget: async (host, { signal }) => openRehearsedTarget(host, await ssh(host), { clock, signal }),
+    },
+    [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+  }
+}
+
+/** Pause between two looks at a simulated machine, in milliseconds. */
+export const EVERY = 50
+
+/** The same host, whose addresses are those of the simulated lab. The image is the small one in the live system. */
+function rehearsed(host: Host, url: string, account: { username: string; password: string }, iso: string): Host {
+  const { image: _, 'image-sha256': __, ...rest } = host
+  const bmc = {
+    ...{ redfish: url, system: host.name, username: account.username, password: { text: account.password } },
+    ...(host.bmc?.console === undefined ? {} : { console: host.bmc.console }),
+  }
+  return { ...rest, bmc, live: { iso }, ssh: { ...host.ssh, address: '127.0.0.1' } }
+}
+
+/** A BMC that does not answer hangs up: its service has no words for that. */
+const hangingUp =
+  (dispatch: Dispatch): Dispatch =>
+  async (request) => {
+    try {
+      return await dispatch(request)
+    } catch (error) {
+      if (error instanceof ConnectionFailed) throw error
+      throw new ConnectionFailed(error instanceof Error ? error.message : 'the BMC does not answer', { cause: error })
+    }
+  }

@@ -1,0 +1,194 @@
+import type { RealTarget } from '../../runs/index.js'
+import { UserError, type Clock } from '../../runtime/index.js'
+import { listBlockDevices } from '../../steps/index.js'
+import {
+  LinkLost,
+  openSshShell,
+  type Command,
+  type Executor,
+  type Exit,
+  type OutputChunk,
+  type Run,
+  type SshShell,
+  type SshShellOptions,
+} from '../../targets/index.js'
+import type { Host } from '../hosts/host.js'
+import { OPERATION_LINE, type Operation, type OperationLine } from './machine-operations.js'
+
+/**
+ * Opens the live system of a rehearsal over SSH, with the disk that the file names. Programs of a simulated system are no
+ * programs of this kernel: they get their command lines as data, where those of a real one get scripts.
+ *
+ * @throws UserError as for a real target
+ */
+export async function openRehearsedTarget(
+  host: Host,
+  ssh: SshShellOptions,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<RealTarget> {
+  const shell = await openSshShell({ ...ssh, signal })
+  try {
+    return await onShell(host, shell, ssh, clock)
+  } catch (error) {
+    await shell[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+async function onShell(host: Host, shell: SshShell, access: SshShellOptions, clock: Clock): Promise<RealTarget> {
+  const executor = executorOver(shell, clock)
+  const name = `rehearsal of ${host.name}`
+  const { serial, wwn, 'by-id': byId, name: kernelName } = host.disk
+  const base = { name, executor, clock, disks: { mayWrite: () => true }, hostPath: (path: string) => path, has: () => false }
+  const devices = await listBlockDevices(base)
+  const device = devices.find(
+    (each) =>
+      (serial === undefined || each.serials.includes(serial)) &&
+      (wwn === undefined || each.wwns.includes(wwn)) &&
+      (byId === undefined || each.serials.some((one) => byId.endsWith(one))) &&
+      (kernelName === undefined || each.name === `/dev/${kernelName.replace(/^\/dev\//, '')}`),
+  )
+  if (!device)
+    throw new UserError('no-disk', `${name}: there is no disk ${serial ?? wwn ?? byId ?? kernelName}`, {
+      remedy: `nothing was written; it has ${devices.map((each) => `${each.name} (${each.serial})`).join(', ')}`,
+    })
+  const allowed = new Set<string>(host.allow ?? [])
+  const disk = { path: device.name, number: '8:0', size: device.size, model: device.model, inUse: null }
+  return {
+    target: {
+      ...base,
+      disks: { mayWrite: ({ name: other }) => other === device.name },
+      has: (capability) => allowed.has(capability),
+      findDisks: () => Promise.resolve([disk]),
+      unfinished: () => Promise.resolve([]),
+      confinement: 'not needed: the machine is simulated',
+      boot: () => Promise.resolve(shell.identity.bootId ?? ''),
+      [Symbol.asyncDispose]: () => shell[Symbol.asyncDispose](),
+    },
+    ...{ disk, installer: 'coreos-installer', file: null, ssh: { shell, access } },
+    [Symbol.asyncDispose]: () => shell[Symbol.asyncDispose](),
+  }
+}
+
+/** Attempts to reach the system again after a link was lost, and the pause between them in milliseconds. */
+const [ATTEMPTS, PAUSE] = [20, 100]
+
+function executorOver(shell: SshShell, clock: Clock): Executor {
+  const lines = async function* (operation: Operation): AsyncGenerator<OperationLine> {
+    const channel = await shell.open(OPERATION_LINE, { stdin: Buffer.from(JSON.stringify(operation)) })
+    let rest = ''
+    for await (const bytes of channel.stdout) {
+      const parts = (rest + Buffer.from(bytes).toString('utf8')).split('\n')
+      rest = parts.pop()!
+      for (const line of parts) yield JSON.parse(line) as OperationLine
+    }
+    await channel.exit
+  }
+  const value = async (operation: Operation): Promise<unknown> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        for await (const line of lines(operation)) {
+          if ('error' in line) throw failed(line)
+          if ('value' in line) return line.value
+        }
+        throw new LinkLost(`the answer of ${shell.name} is incomplete`)
+      } catch (error) {
+        if (!(error instanceof LinkLost) || attempt >= ATTEMPTS) throw error
+        await clock.sleep(PAUSE)
+      }
+    }
+  }
+  const follow = async (first: Operation): Promise<Run> => {
+    let id = ''
+    let offset = 0
+    const { promise: exit, resolve: ends } = deferred<Exit>()
+    const chunks = chunksOf()
+    const { promise: confirmed, resolve: confirm, reject } = deferred<void>()
+    const pump = async () => {
+      for (let attempt = 1, operation = first; ; attempt++) {
+        try {
+          for await (const line of lines(operation)) {
+            if ('error' in line) throw failed(line)
+            if ('started' in line) {
+              id = line.started
+              attempt = 1
+              confirm()
+            } else if ('stream' in line) {
+              const bytes = Buffer.from(line.bytes, 'base64')
+              offset += bytes.length
+              chunks.push({ stream: line.stream, bytes })
+            } else if ('exit' in line) return ends(line.exit)
+          }
+          throw new LinkLost(`the answer of ${shell.name} is incomplete`)
+        } catch (error) {
+          if (!(error instanceof LinkLost) || attempt >= ATTEMPTS) {
+            if (id === '') return reject(error as Error)
+            return ends({ kind: 'unknown', why: error instanceof Error ? error.message : String(error) })
+          }
+          if (id !== '') operation = { do: 'attach', id, offset }
+          await clock.sleep(PAUSE)
+        }
+      }
+    }
+    void pump().finally(() => chunks.end())
+    await confirmed
+    return {
+      ...{ id, target: shell.name, output: chunks.all, exit },
+      cancel: async () => void (await value({ do: 'cancel', id })),
+    }
+  }
+  return {
+    start: ({ stdin, ...command }: Command) => {
+      const input = stdin === undefined ? {} : { stdin: Buffer.from(stdin).toString('base64') }
+      return follow({ do: 'start', command: { ...command, ...input } })
+    },
+    attach: (id, offset) => follow({ do: 'attach', id, offset }),
+    files: {
+      read: async (path) => Buffer.from((await value({ do: 'read', path })) as string, 'base64'),
+      write: async (path, bytes, { mode } = {}) => {
+        const encoded = Buffer.from(bytes).toString('base64')
+        await value({ do: 'write', path, bytes: encoded, ...(mode === undefined ? {} : { mode }) })
+      },
+      remove: async (path) => void (await value({ do: 'remove', path })),
+      exists: async (path) => (await value({ do: 'exists', path })) === true,
+      list: async (path) => (await value({ do: 'list', path })) as string[],
+    },
+  }
+}
+
+const failed = ({ error, code }: Extract<OperationLine, { error: string }>): Error =>
+  Object.assign(new Error(error), code === undefined ? {} : { code })
+
+function deferred<T>() {
+  let resolve!: (value: T) => void
+  let reject!: (error: Error) => void
+  const promise = new Promise<T>((resolves, rejects) => {
+    resolve = resolves
+    reject = rejects
+  })
+  return { promise, resolve, reject }
+}
+
+/** Chunks that come before they are asked for. */
+function chunksOf() {
+  const waiting: OutputChunk[] = []
+  let ended = false
+  let wake = () => {}
+  return {
+    push: (chunk: OutputChunk) => {
+      waiting.push(chunk)
+      wake()
+    },
+    end: () => {
+      ended = true
+      wake()
+    },
+    all: (async function* () {
+      for (;;) {
+        while (waiting.length > 0) yield waiting.shift()!
+        if (ended) return
+        await new Promise<void>((resolve) => (wake = resolve))
+      }
+    })(),
+  }
+}

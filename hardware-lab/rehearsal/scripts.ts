@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto'
+import type { Machine } from '../../machine/index.js'
+import { IDENTITY_SCRIPT } from '../../targets/index.js'
+import { systemOf } from './running-system.js'
+
+export interface Answer {
+  stdout: string
+  stderr?: string
+  code: number
+}
+
+/** Answers the scripts that are sent to a shell: those that ask a system who it is, and whether it is the installed one. */
+export function answerScript(machine: Machine, script: string): Answer {
+  if (script === IDENTITY_SCRIPT.toString('utf8')) return said('ironstage-identity', identityOf(machine))
+  const nonce = /\(cat '(\/[\w./-]+)'/.exec(script)?.[1]
+  if (script.includes('ironstage-boot') && nonce !== undefined) return said('ironstage-boot', bootOf(machine, nonce))
+  return { stdout: '', stderr: 'sh: this script runs on no simulated system\n', code: 127 }
+}
+
+const said = (mark: string, facts: readonly (readonly [string, string])[]): Answer => ({
+  stdout: facts.map(([name, value]) => `\n${mark} ${name} ${value}\n`).join(''),
+  code: 0,
+})
+
+/** A UUID of the hardware that stays the same over boots. */
+const hardwareId = ({ spec }: Machine): string => {
+  const hex = createHash('sha256').update(`${spec.id} ${spec.serial}`).digest('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
+}
+
+function identityOf(machine: Machine): [string, string][] {
+  const boot = machine.boot()!
+  const seed = systemOf(machine) === 'live' ? boot.id : `installed ${machine.spec.id}`
+  return [
+    ['machine', createHash('sha256').update(seed).digest('hex').slice(0, 32)],
+    ['boot', boot.id],
+    ['dmi', hardwareId(machine)],
+    ['host', hostnameOf(machine)],
+    ['uid', '0'],
+  ]
+}
+
+export const hostnameOf = (machine: Machine): string =>
+  (systemOf(machine) === 'installed' ? machine.firstBoot()?.hostname : null) ?? 'localhost'
+
+function bootOf(machine: Machine, nonce: string): [string, string][] {
+  const first = machine.firstBoot()
+  const name = first?.disk.replace(/^\/dev\//, '')
+  const disk = machine.spec.disks.find((each) => each.name === name)
+  const isInstalled = systemOf(machine) === 'installed'
+  return [
+    ['nonce', isInstalled ? (machine.rootFiles()?.text(nonce) ?? '') : ''],
+    ['hostname', hostnameOf(machine)],
+    ['cmdline', (isInstalled ? first?.kernelArguments : [])?.join(' ') ?? ''],
+    ['system', isInstalled ? 'CoreOS of a rehearsal' : 'live CoreOS of a rehearsal'],
+    ['root', name === undefined || !isInstalled ? '' : `/dev/${name}4`],
+    ...(disk && isInstalled
+      ? [['disk', `NAME="${disk.name}" TYPE="disk" SERIAL="${disk.serial}" WWN="${disk.wwn}"`] as [string, string]]
+      : []),
+    ['end', 'yes'],
+  ]
+}

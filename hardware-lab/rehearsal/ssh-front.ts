@@ -1,0 +1,112 @@
+import { createServer, type AddressInfo, type Server as TcpServer, type Socket } from 'node:net'
+import type { Connection, ServerChannel } from 'ssh2'
+import type { Machine } from '../../machine/index.js'
+import { errorChain } from '../../runtime/index.js'
+import { fingerprintOf, newSshKey, SCRIPT_LINE, ssh2 } from '../../targets/index.js'
+import { answerLine } from './installed-programs.js'
+import { answerScript } from './scripts.js'
+import { OPERATION_LINE, operate } from './machine-operations.js'
+import { systemOf } from './running-system.js'
+
+/** The SSH server in front of a simulated machine: of its live system, or of the installed one, each with a key of its own. */
+export class SshFront implements AsyncDisposable {
+  readonly #listener: TcpServer
+  readonly #sockets = new Set<Socket>()
+  readonly #machine: Machine
+  readonly #keys: { live: string; installed: string }
+  readonly #userKey: Buffer
+  /** Key of the boot that a connection is to: a system that goes down takes its connections with it. */
+  readonly #boots = new Map<Socket, string>()
+
+  private constructor(machine: Machine, userKey: Buffer) {
+    this.#machine = machine
+    this.#userKey = userKey
+    this.#keys = { live: newSshKey().private, installed: newSshKey().private }
+    this.#listener = createServer((socket) => this.#welcome(socket))
+  }
+
+  /** @param userKey public key of the user who may log in, in SSH's form */
+  static async open(machine: Machine, userKey: Buffer): Promise<SshFront> {
+    const front = new SshFront(machine, userKey)
+    await new Promise<void>((resolve, reject) => {
+      front.#listener.once('error', reject)
+      front.#listener.listen(0, '127.0.0.1', resolve)
+    })
+    return front
+  }
+
+  get port(): number {
+    return (this.#listener.address() as AddressInfo).port
+  }
+
+  /** Fingerprint of the live system's host key. */
+  get liveKey(): string {
+    return fingerprintOf(this.#keys.live)
+  }
+
+  /** Cuts the connections to a boot that is over. */
+  down(boot: string): void {
+    for (const [socket, of] of this.#boots) if (of === boot) socket.destroy()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#listener.close(() => resolve()))
+    for (const socket of this.#sockets) socket.destroy()
+    await closed
+  }
+
+  #welcome(socket: Socket): void {
+    socket.on('error', () => {})
+    const boot = this.#machine.boot()
+    const system = systemOf(this.#machine)
+    if (!boot || !system) return void socket.destroy()
+    socket.setNoDelay(true)
+    this.#sockets.add(socket)
+    this.#boots.set(socket, boot.id)
+    socket.once('close', () => {
+      this.#sockets.delete(socket)
+      this.#boots.delete(socket)
+    })
+    const { Server } = ssh2()
+    const server = new Server({ hostKeys: [this.#keys[system]] }, (client) => this.#serve(client))
+    server.injectSocket(socket)
+  }
+
+  #serve(client: Connection): void {
+    client.on('error', () => {})
+    client.on('authentication', (context) => {
+      const isKnown = context.method === 'publickey' && context.key.data.equals(this.#userKey)
+      if (!isKnown || context.method !== 'publickey') return context.reject(['publickey'])
+      if (!context.signature) return context.accept()
+      const { key, blob, signature, hashAlgo } = context
+      const parsed = ssh2().utils.parseKey(Buffer.from(`${key.algo} ${key.data.toString('base64')}`))
+      const isOwn = !(parsed instanceof Error) && blob && parsed.verify(blob, signature, hashAlgo)
+      return isOwn === true ? context.accept() : context.reject(['publickey'])
+    })
+    client.on('session', (accept) => {
+      accept().on('exec', (acceptExec, _reject, { command }) => void this.#exec(command, acceptExec()))
+    })
+  }
+
+  async #exec(line: string, channel: ServerChannel): Promise<void> {
+    channel.on('error', () => {})
+    const input = new Promise<Buffer>((resolve) => {
+      const parts: Buffer[] = []
+      channel.on('data', (bytes: Buffer) => parts.push(bytes))
+      channel.once('end', () => resolve(Buffer.concat(parts)))
+    })
+    const machine = this.#machine
+    try {
+      if (line === OPERATION_LINE) return await operate(machine, JSON.parse((await input).toString('utf8')), channel)
+      const { stdout, stderr = '', code } =
+        line === SCRIPT_LINE ? answerScript(machine, (await input).toString('utf8')) : answerLine(machine, line)
+      channel.write(stdout)
+      channel.stderr.write(stderr)
+      channel.exit(code)
+    } catch (error) {
+      channel.stderr.write(`${errorChain(error).join(': ')}\n`)
+      channel.exit(255)
+    }
+    channel.end()
+  }
+}

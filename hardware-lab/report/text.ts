@@ -1,0 +1,77 @@
+import type { TableRow } from '../pipeline/events.js'
+import type { HostReport, RunReport } from './run-report.js'
+
+const WIDTH = 80
+
+/** The table that is shown before anything is written: what is there, and what would be destroyed. */
+export function tableText(rows: readonly TableRow[]): string {
+  const lines = rows.flatMap((row) => {
+    const { host, ok, refused, product, systemSerial, bmcSerial, diskPath, diskModel, diskSerial, diskWwn } = row
+    const machine = [product, named('serial', systemSerial), named('BMC', bmcSerial)].filter(Boolean).join(', ')
+    const size = row.diskSize === null ? '' : sizeText(row.diskSize)
+    const disk = [diskPath, diskModel, diskSerial ?? diskWwn, size].filter(Boolean).join(', ')
+    const contents = row.contents.length === 0 ? 'empty' : row.contents.join(', ')
+    return [
+      cut(`${ok ? '✓' : '✗'} ${host.padEnd(14)} ${machine || 'nothing is known of it'}`),
+      ...(disk === '' ? [] : [cut(`  ${''.padEnd(14)} ${disk}: ${contents}`)]),
+      ...(refused === null ? [] : wrapped(refused).map((line) => `  ${''.padEnd(14)} ${line}`)),
+    ]
+  })
+  return [...lines, ''].join('\n')
+}
+
+const named = (what: string, value: string | null): string => (value === null ? '' : `${what} ${value}`)
+
+/** The report as a person reads it, in 80 columns. */
+export function runReportText(report: RunReport): string {
+  const { hosts, changes } = report
+  const width = Math.max(4, ...hosts.map(({ host }) => Math.min(host.length, 24)))
+  const count = (outcome: HostReport['outcome']) => hosts.filter((host) => host.outcome === outcome).length
+  const lines = hosts.flatMap((host) => {
+    const at = host.stages.find(({ status }) => status === 'failed')
+    const where = at ? ` in ${at.stage}` : ''
+    const outcome = report.check_only && host.outcome === 'running' ? 'checked' : host.outcome
+    return [
+      cut(`${host.host.slice(0, 24).padEnd(width)}  ${`${outcome}${where}`.padEnd(22)} ${secondsText(host.seconds).padStart(9)}`),
+      ...chainOf(host).flatMap((sentence, depth) => wrapped(`${depth === 0 ? '' : 'because: '}${sentence}`).map((line) => `  ${line}`)),
+      ...host.console.flatMap(({ kind, line }) => wrapped(`console, ${kind}: ${line}`).map((each) => `  ${each}`)),
+    ]
+  })
+  return [
+    '',
+    ...lines,
+    '',
+    ...(changes.length === 0 ? [] : [`Compared with ${report.compared_with}:`, ...changes.flatMap(({ host, kind, text }) => wrapped(`${host}: ${kind}: ${text}`).map((line) => `  ${line}`)), '']),
+    `${hosts.length} hosts: ${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} not begun; ${secondsText(report.seconds)}`,
+    '',
+  ].join('\n')
+}
+
+/** The sentences of a failure from the outermost to its cause, and the remedy. */
+export function chainOf({ outcome, why, stages }: HostReport): string[] {
+  const failure = stages.find(({ status }) => status === 'failed')?.failure
+  if (failure) return [...failure.sentences, ...(failure.remedy === null ? [] : [`try: ${failure.remedy}`])]
+  return outcome === 'skipped' && why !== null ? [why] : []
+}
+
+const cut = (line: string): string => (line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line).trimEnd()
+
+function wrapped(text: string, width = WIDTH - 18): string[] {
+  const lines = ['']
+  for (const word of text.split(/\s+/)) {
+    const last = lines.at(-1)!
+    if (last !== '' && last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
+  }
+  return lines
+}
+
+export const secondsText = (seconds: number): string =>
+  seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)}m${String(Math.round(seconds % 60)).padStart(2, '0')}s`
+
+export function sizeText(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  const unit = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
+  const value = bytes / 1024 ** unit
+  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[unit]}`
+}

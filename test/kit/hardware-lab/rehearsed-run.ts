@@ -1,0 +1,86 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  EVERY,
+  openRehearsal,
+  readHosts,
+  RunFolder,
+  runHosts,
+  type Rehearsal,
+  type RunEvent,
+  type RunOptions,
+  type RunReport,
+} from '../../../hardware-lab/index.js'
+import type { Fault } from '../../../lab/index.js'
+import { silent, systemClock, systemRandom, type Logger } from '../../../runtime/index.js'
+
+/** A file of some hosts, with an Ignition config beside it. */
+export const hostsYaml = (count: number, more = ''): string =>
+  [
+    'defaults:',
+    '  bmc: {username: admin, password: {text: never-used}}',
+    '  live: {iso: "http://192.0.2.1/live.iso"}',
+    '  ignition: node.ign',
+    ...(more === '' ? [] : more.split('\n').map((line) => `  ${line}`)),
+    'hosts:',
+    ...Array.from({ length: count }, (_, index) => index + 1).flatMap((n) => [
+      `  node-${n}:`,
+      `    labels: [${n % 2 === 0 ? 'even' : 'odd'}]`,
+      `    bmc: {redfish: "https://192.0.2.${n}"}`,
+      `    ssh: {address: 198.51.100.${n}}`,
+      `    disk: {serial: SERIAL-${n}}`,
+    ]),
+    '',
+  ].join('\n')
+
+export const IGNITION = JSON.stringify({
+  ignition: { version: '3.4.0' },
+  storage: { files: [{ path: '/etc/greeting', contents: { source: 'data:,hello%0A' } }] },
+})
+
+/** A folder with a file of hosts, and rehearsals of it. */
+export class RehearsedRuns implements AsyncDisposable {
+  readonly events: RunEvent[] = []
+  #rehearsal: Rehearsal | undefined
+
+  private constructor(readonly folder: string) {}
+
+  static async make(yaml: string, ignition = IGNITION): Promise<RehearsedRuns> {
+    const runs = new RehearsedRuns(await mkdtemp(join(tmpdir(), 'ironstage-run-')))
+    await writeFile(join(runs.folder, 'hosts.yaml'), yaml)
+    await writeFile(join(runs.folder, 'node.ign'), ignition)
+    return runs
+  }
+
+  get rehearsal(): Rehearsal {
+    return this.#rehearsal!
+  }
+
+  /** Opens the simulated lab, or a new one with other faults on the same machines. */
+  async open(faults: readonly Fault[] = [], logger: Logger = silent): Promise<Rehearsal> {
+    await this.#rehearsal?.[Symbol.asyncDispose]()
+    const file = await readHosts(join(this.folder, 'hosts.yaml'))
+    this.#rehearsal = await openRehearsal({
+      ...{ file, hosts: file.hosts, faults, folder: join(this.folder, 'lab'), variables: {} },
+      ...{ clock: systemClock(), random: systemRandom, logger },
+    })
+    return this.#rehearsal
+  }
+
+  async run(options: Partial<RunOptions> = {}): Promise<RunReport> {
+    const { access, hosts } = this.#rehearsal ?? (await this.open())
+    return runHosts({
+      ...{ file: 'hosts.yaml', hosts, access, locks: null, parallel: 4, rehearsed: true, every: EVERY },
+      folder: await RunFolder.open(join(this.folder, 'state')),
+      ...{ clock: systemClock(), random: systemRandom, logger: silent, signal: new AbortController().signal },
+      onEvent: (event) => void this.events.push(event),
+      ...options,
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#rehearsal?.[Symbol.asyncDispose]()
+    await rm(this.folder, { recursive: true, force: true })
+  }
+}
