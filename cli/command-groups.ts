@@ -5,6 +5,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Rehearse a deployment:': ['up', 'deploy', 'agent', 'coreos-installer'],
   'Configs and hosts:': ['ignition', 'bmh', 'rehearse', 'chaos'],
   'Control a lab that runs:': ['fault', 'clock', 'journal'],
+  'Machines of a lab:': ['run'],
   'Compare with your Ironic:': ['record', 'replay', 'diff'],
   'CoreOS as the ramdisk:': ['images', 'iso', 'pxe'],
   'CoreOS files:': ['stream', 'download', 'cache'],

@@ -1,4 +1,5 @@
 import { command, type OwnCommand } from './command-shape.js'
+import { HARDWARE_LAB_COMMANDS } from './hardware-lab-commands.js'
 import { LAB_COMMANDS } from './lab-commands.js'
 import * as takes from './options/option-lists.js'
 import type { OptionName } from './options/options.js'
@@ -14,6 +15,7 @@ export const COMMAND_FAMILIES = {
   rehearse: 'play stories with the operators of a cluster',
   fault: 'let things go wrong in a lab that runs, and right again',
   clock: 'show, set and move the time of a lab that runs',
+  run: 'install the machines of a lab, as a file of hosts says',
 } as const
 
 export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
@@ -218,6 +220,7 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     },
   }),
   ...LAB_COMMANDS,
+  ...HARDWARE_LAB_COMMANDS,
   command({
     usage: 'record',
     description: 'record what clients, an Ironic and its agents say to each other',

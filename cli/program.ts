@@ -26,7 +26,7 @@ export async function run(environment: Environment): Promise<number> {
     await sweepTemporaryFolders()
     environment.stopped.throwIfAborted()
     // `up` lets it grow once it serves. The code is loaded by now: V8 takes none that it compiled with other flags.
-    if (argv[0] === 'up' || argv.some((word) => /^--target(=|$)/.test(word))) keepGarbageSmall()
+    if (argv[0] === 'up' || argv[0] === 'run' || argv.some((word) => /^--target(=|$)/.test(word))) keepGarbageSmall()
     code = await work()
   }
   try {

@@ -6,6 +6,7 @@ import * as agent from '../agent/index.js'
 import * as bytes from '../bytes/index.js'
 import * as cli from '../cli/index.js'
 import * as coreos from '../coreos/index.js'
+import * as hardwareLab from '../hardware-lab/index.js'
 import * as ignition from '../ignition/index.js'
 import * as ironicMock from '../ironic-mock/index.js'
 import * as lab from '../lab/index.js'
@@ -26,6 +27,7 @@ const doors = {
     bytes,
     cli,
     coreos,
+    'hardware-lab': hardwareLab,
     ignition,
     'ironic-mock': ironicMock,
     lab,

@@ -1,6 +1,7 @@
 import { AGENT_CONFIG_SHAPES } from './table/agent-config.js'
 import { AGENT_SHAPES } from './table/agent.js'
 import { CONTROL_SHAPES } from './table/control.js'
+import { HARDWARE_LAB_SHAPES } from './table/hardware-lab.js'
 import { IGNITION_SHAPES } from './table/ignition.js'
 import { INSTALLATION_SHAPES } from './table/installation.js'
 import { LIVE_IMAGE_SHAPES } from './table/live-image.js'
@@ -27,6 +28,7 @@ export const OPTIONS = {
   ...REHEARSAL_SHAPES,
   ...RECORDING_SHAPES,
   ...CONTROL_SHAPES,
+  ...HARDWARE_LAB_SHAPES,
 } as const satisfies Record<string, OptionShape>
 
 export type OptionName = keyof typeof OPTIONS

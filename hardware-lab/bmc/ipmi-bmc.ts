@@ -58,7 +58,8 @@ export class IpmiBmc implements Bmc {
 
   async #power(wanted: 'on' | 'off', signal: AbortSignal): Promise<void> {
     const { clock, every = seconds(2) } = this.#options
-    const isThere = async () => /is (on|off)/.exec(await this.#run(['chassis', 'power', 'status'], signal))?.[1] === wanted
+    const isThere = async () =>
+      /is (on|off)/.exec(await this.#run(['chassis', 'power', 'status'], signal))?.[1] === wanted
     if (await isThere()) return
     await this.#run(['chassis', 'power', wanted], signal)
     while (!(await isThere())) await clock.sleep(every, { signal })
@@ -77,7 +78,9 @@ export class IpmiBmc implements Bmc {
           if (!error) return resolve(stdout)
           if (signal.aborted) return reject(signal.reason as Error)
           const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-          const why = missing ? 'ipmitool is not installed' : stderr.trim().split('\n').slice(0, 3).join(' ') || error.message
+          const why = missing
+            ? 'ipmitool is not installed'
+            : stderr.trim().split('\n').slice(0, 3).join(' ') || error.message
           reject(new UserError('ipmitool', `${address}: ipmitool ${words.join(' ')}: ${why}`))
         },
       )

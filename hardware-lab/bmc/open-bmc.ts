@@ -26,7 +26,8 @@ export async function openBmc(host: Host, options: OpenBmcOptions): Promise<Bmc 
       ...{ kind: 'usage', remedy: 'say where it comes from: bmc.password: {env: BMC_PASSWORD}' },
     })
   const account = {
-    username: typeof username === 'string' ? username : await readSecret(username, `the user of the BMC of ${name}`, options),
+    username:
+      typeof username === 'string' ? username : await readSecret(username, `the user of the BMC of ${name}`, options),
     password: known.add(await readSecret(password, `the password of the BMC of ${name}`, options)),
   }
   const pace = every === undefined ? {} : { every }

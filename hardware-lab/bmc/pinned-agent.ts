@@ -21,7 +21,11 @@ export function bmcAgent(url: URL, { certificate, insecure = false }: BmcTrust):
   return new Agent({ ...KEPT, rejectUnauthorized: !insecure })
 }
 
-const normalized = (fingerprint: string): string => fingerprint.replace(/^sha256:/i, '').replaceAll(':', '').toLowerCase()
+const normalized = (fingerprint: string): string =>
+  fingerprint
+    .replace(/^sha256:/i, '')
+    .replaceAll(':', '')
+    .toLowerCase()
 
 /** Looks at the certificate before anything is sent. Its dates and names do not matter: BMCs make their own. */
 class PinnedAgent extends Agent {
@@ -32,7 +36,10 @@ class PinnedAgent extends Agent {
     super(KEPT)
   }
 
-  override createConnection(options: ConnectionOptions, done: (error: Error | null, socket?: Duplex) => void): undefined {
+  override createConnection(
+    options: ConnectionOptions,
+    done: (error: Error | null, socket?: Duplex) => void,
+  ): undefined {
     const socket: TLSSocket = connect({ ...options, rejectUnauthorized: false })
     const failed = (error: Error) => done(error)
     socket.once('error', failed)

@@ -68,11 +68,14 @@ export class RedfishBmc implements Bmc {
         for (const entry of Array.isArray(members) ? (members as Json[]) : []) {
           const at = Date.parse(textIn(entry, 'Created') ?? '')
           const text = textIn(entry, 'Message') ?? textIn(entry, 'MessageId')
-          if (text !== undefined && (Number.isNaN(at) || at >= since)) lines.push({ at: Number.isNaN(at) ? 0 : at, text })
+          if (text !== undefined && (Number.isNaN(at) || at >= since))
+            lines.push({ at: Number.isNaN(at) ? 0 : at, text })
         }
       }
     }
-    return lines.sort((a, b) => a.at - b.at).map(({ at, text }) => `${at === 0 ? '' : `${new Date(at).toISOString()} `}${text}`)
+    return lines
+      .sort((a, b) => a.at - b.at)
+      .map(({ at, text }) => `${at === 0 ? '' : `${new Date(at).toISOString()} `}${text}`)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -90,11 +93,16 @@ export class RedfishBmc implements Bmc {
     const root = await this.#client.get('/redfish/v1/', signal)
     const collection = textIn(objectIn(root, 'Systems'), '@odata.id') ?? '/redfish/v1/Systems'
     const found = linksIn(await this.#client.get(collection, signal), 'Members')
-    if (system !== undefined) return found.find((path) => path.split('/').at(-1) === system) ?? `${collection}/${system}`
+    if (system !== undefined)
+      return found.find((path) => path.split('/').at(-1) === system) ?? `${collection}/${system}`
     if (found.length === 1) return found[0]!
-    throw new UserError('bmc-lacks', `${this.name} has ${found.length} systems${found.length > 0 ? `: ${found.slice(0, 8).join(', ')}` : ''}`, {
-      remedy: 'name one with bmc.system',
-    })
+    throw new UserError(
+      'bmc-lacks',
+      `${this.name} has ${found.length} systems${found.length > 0 ? `: ${found.slice(0, 8).join(', ')}` : ''}`,
+      {
+        remedy: 'name one with bmc.system',
+      },
+    )
   }
 
   async #manager(system: Json, signal: AbortSignal): Promise<Json | undefined> {
@@ -111,7 +119,8 @@ export class RedfishBmc implements Bmc {
       for (const path of linksIn(await this.#client.get(collection, signal), 'Members')) {
         const medium = await this.#client.get(path, signal)
         const types = Array.isArray(medium['MediaTypes']) ? (medium['MediaTypes'] as unknown[]) : []
-        if (types.length === 0 || types.some((type) => type === 'CD' || type === 'DVD')) return { '@odata.id': path, ...medium }
+        if (types.length === 0 || types.some((type) => type === 'CD' || type === 'DVD'))
+          return { '@odata.id': path, ...medium }
       }
     }
     throw new UserError('bmc-lacks', `${this.name} has no virtual medium for CDs`, {
@@ -164,7 +173,10 @@ export class RedfishBmc implements Bmc {
     const allowed = boot['BootSourceOverrideTarget@Redfish.AllowableValues']
     const target = Array.isArray(allowed) ? targets.find((each) => allowed.includes(each)) : targets[0]
     if (target === undefined)
-      throw new UserError('bmc-lacks', `${this.name} cannot boot from ${targets[0]}; it offers ${(allowed as string[]).join(', ')}`)
+      throw new UserError(
+        'bmc-lacks',
+        `${this.name} cannot boot from ${targets[0]}; it offers ${(allowed as string[]).join(', ')}`,
+      )
     const mode = textIn(boot, 'BootSourceOverrideMode') === undefined ? {} : { BootSourceOverrideMode: 'UEFI' }
     const enabled = target === 'None' ? 'Disabled' : 'Once'
     const change = { BootSourceOverrideTarget: target, BootSourceOverrideEnabled: enabled, ...more }
@@ -186,7 +198,11 @@ export class RedfishBmc implements Bmc {
     const kinds = wanted === 'On' ? ['On', 'ForceOn', 'PushPowerButton'] : ['ForceOff', 'GracefulShutdown']
     const kind = (Array.isArray(allowed) ? kinds.find((each) => allowed.includes(each)) : undefined) ?? kinds[0]!
     await this.#client.act(target, { ResetType: kind }, signal)
-    await this.#until(signal, `is ${wanted.toLowerCase()}`, async () => textIn(await this.#read(signal), 'PowerState') === wanted)
+    await this.#until(
+      signal,
+      `is ${wanted.toLowerCase()}`,
+      async () => textIn(await this.#read(signal), 'PowerState') === wanted,
+    )
   }
 
   /** Waits for what a BMC reports; the time limit of the stage ends it. */

@@ -224,7 +224,11 @@ export class RedfishClient implements AsyncDisposable {
 
   #refused(method: string, path: string, { status, body, headers }: RedfishAnswer): RedfishRefused {
     const account = status === 401 || status === 403 ? ': the account is not accepted' : ''
-    return new RedfishRefused(status, `${this.name} refused ${method} ${path} (${status})${account}${messagesIn(body)}`, headers)
+    return new RedfishRefused(
+      status,
+      `${this.name} refused ${method} ${path} (${status})${account}${messagesIn(body)}`,
+      headers,
+    )
   }
 
   #unreachable(method: string, path: string, cause: unknown): UserError {
@@ -236,7 +240,10 @@ export class RedfishClient implements AsyncDisposable {
 
 /** Whether a failure came before the request was on its way. */
 const neverSent = (error: unknown): boolean =>
-  error instanceof FetchFailure && /^(refused|unknown-host|lookup-failed|network-unreachable|host-unreachable|connect-timeout|connect-failed)$/.test(error.code)
+  error instanceof FetchFailure &&
+  /^(refused|unknown-host|lookup-failed|network-unreachable|host-unreachable|connect-timeout|connect-failed)$/.test(
+    error.code,
+  )
 
 function pauseOf({ headers }: RedfishAnswer, attempt: number, otherwise?: number): number {
   const after = Number(headers['retry-after'])

@@ -17,7 +17,13 @@ export function consoleFindings(lines: readonly string[]): ConsoleFinding[] {
     const kind = PATTERNS.find(([pattern]) => pattern.test(line))?.[1]
     if (kind === undefined || found.filter((each) => each.kind === kind).length >= MOST) continue
     // A console may hold control characters.
-    found.push({ kind, line: line.replaceAll(/[^\t -~\u00a0-\uffff]/g, '').trim().slice(0, 300) })
+    found.push({
+      kind,
+      line: line
+        .replaceAll(/[^\t -~\u00a0-\uffff]/g, '')
+        .trim()
+        .slice(0, 300),
+    })
   }
   return found
 }

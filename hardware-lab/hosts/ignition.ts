@@ -28,7 +28,12 @@ async function ignitionBytes(host: Host, parts: SecretParts): Promise<Uint8Array
   if (typeof ignition === 'string') return read(ignition)
   const { template, butane, values = {} } = ignition
   const file = (template ?? butane)!
-  const filled = fill((await read(file)).toString('utf8'), file, { ...valuesOf(host), ...values }, template !== undefined)
+  const filled = fill(
+    (await read(file)).toString('utf8'),
+    file,
+    { ...valuesOf(host), ...values },
+    template !== undefined,
+  )
   return template === undefined ? translated(filled, file, parts) : Buffer.from(filled)
 }
 
@@ -40,18 +45,17 @@ const valuesOf = (host: Host): Record<string, string> => ({
 })
 
 /** Puts values in place of `{{key}}`; in JSON, as the inside of a string. */
-function fill(
-  text: string,
-  file: string,
-  values: Record<string, string | number | boolean>,
-  json: boolean,
-): string {
+function fill(text: string, file: string, values: Record<string, string | number | boolean>, json: boolean): string {
   return text.replaceAll(/\{\{\s*([\w.-]+)\s*\}\}/g, (_, name: string) => {
     const value = values[name]
     if (value === undefined)
-      throw new UserError('hosts-file', `${file} wants a value ${name}, which the host does not have${meant(name, Object.keys(values))}`, {
-        ...{ kind: 'usage', remedy: 'put it under ignition.values' },
-      })
+      throw new UserError(
+        'hosts-file',
+        `${file} wants a value ${name}, which the host does not have${meant(name, Object.keys(values))}`,
+        {
+          ...{ kind: 'usage', remedy: 'put it under ignition.values' },
+        },
+      )
     return json ? JSON.stringify(String(value)).slice(1, -1) : String(value)
   })
 }
@@ -61,7 +65,13 @@ function translated(text: string, file: string, { folder, variables, signal }: S
     const child = execFile(
       'butane',
       ['--strict', '--files-dir', folder],
-      { cwd: folder, env: variables as NodeJS.ProcessEnv, encoding: 'buffer', timeout: 30_000, ...(signal ? { signal } : {}) },
+      {
+        cwd: folder,
+        env: variables as NodeJS.ProcessEnv,
+        encoding: 'buffer',
+        timeout: 30_000,
+        ...(signal ? { signal } : {}),
+      },
       (error, stdout, stderr) => {
         if (!error) return resolveWith(stdout)
         const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'

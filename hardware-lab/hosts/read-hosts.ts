@@ -90,10 +90,16 @@ function refused(errors: readonly ErrorObject[], place: Place): UserError {
       const name = error.propertyName ?? (params['propertyName'] as string | undefined)
       if (name !== undefined)
         return wrong(place(keys), `${name} cannot be the name of a host`, 'use small letters, digits, dots and hyphens')
-      return wrong(place(keys), `${where} is ${value}${described === undefined ? ', which has another form' : `, and not ${described}`}`)
+      return wrong(
+        place(keys),
+        `${where} is ${value}${described === undefined ? ', which has another form' : `, and not ${described}`}`,
+      )
     }
     case 'enum':
-      return wrong(place(keys), `${where} is ${JSON.stringify(error.data)}${meant(String(error.data), (params['allowedValues'] as unknown[]).map(String))}`)
+      return wrong(
+        place(keys),
+        `${where} is ${JSON.stringify(error.data)}${meant(String(error.data), (params['allowedValues'] as unknown[]).map(String))}`,
+      )
     default:
       return wrong(place(keys), `${where || 'the file'} ${error.message ?? 'is wrong'}`)
   }
@@ -159,7 +165,10 @@ function refuseTwins(hosts: readonly Host[], place: Place): void {
     ['SSH address', (host) => sshUrlOf(host).replace(/^ssh:\/\/[^@]*@/, '')],
     ['disk', ({ disk }) => disk.serial ?? disk.wwn ?? disk['by-id']],
     ['BMC', ({ bmc }) => bmc && `${bmc.redfish ?? bmc.ipmi}${bmc.system ?? ''}`],
-    ...[0, 1, 2, 3].map((n) => ['MAC address', (host: Host) => host.macs?.[n]?.toLowerCase()] as [string, (host: Host) => string | undefined]),
+    ...[0, 1, 2, 3].map(
+      (n) =>
+        ['MAC address', (host: Host) => host.macs?.[n]?.toLowerCase()] as [string, (host: Host) => string | undefined],
+    ),
   ]
   for (const [what, keyOf] of keys) {
     const seen = new Map<string, string>()

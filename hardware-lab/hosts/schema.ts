@@ -32,9 +32,9 @@ const stage = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    time: { ...duration, description: 'limit of one attempt' },
+    time: { ...duration, title: 'limit of one attempt' },
     retries: { type: 'integer', minimum: 0, maximum: 20, description: 'attempts after the first one' },
-    pause: { ...duration, description: 'pause before each of them' },
+    pause: { ...duration, title: 'pause before each of them' },
   },
 } as const
 
@@ -60,7 +60,10 @@ const ssh = {
     address: { ...text, description: 'name or address, with :PORT where it is not 22' },
     user: { ...text, description: 'a user who is root or may use sudo; core by default' },
     key: { ...text, description: 'file of a private key' },
-    'host-keys': { ...texts, description: 'fingerprints, SHA256:...; of the installed system with installed= in front' },
+    'host-keys': {
+      ...texts,
+      description: 'fingerprints, SHA256:...; of the installed system with installed= in front',
+    },
     config: { ...text, description: 'SSH client configuration, or none' },
   },
 } as const
@@ -124,7 +127,11 @@ const hostProperties = {
       },
     ],
   },
-  image: { type: 'string', pattern: '^(https?://.|/|\\./)', description: 'metal image; that of the live system by default' },
+  image: {
+    type: 'string',
+    pattern: '^(https?://.|/|\\./)',
+    description: 'metal image; that of the live system by default',
+  },
   'image-sha256': { type: 'string', pattern: '^[0-9a-fA-F]{64}$' },
   steps: {
     description: 'steps on the live system, in order; install_coreos by default',
@@ -193,6 +200,11 @@ export const HOSTS_SCHEMA = {
       },
     },
     defaults: { ...host, description: 'settings of every host that does not have its own' },
-    hosts: { type: 'object', minProperties: 1, propertyNames: { pattern: '^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$' }, additionalProperties: host },
+    hosts: {
+      type: 'object',
+      minProperties: 1,
+      propertyNames: { pattern: '^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$' },
+      additionalProperties: host,
+    },
   },
 } as const

@@ -56,7 +56,11 @@ async function factsOf(on: RealTarget, before: HostFacts): Promise<Partial<HostF
   }
 }
 
-async function refuseUnexpected({ name, expect = {}, macs = [] }: Host, on: RealTarget, facts: HostFacts): Promise<void> {
+async function refuseUnexpected(
+  { name, expect = {}, macs = [] }: Host,
+  on: RealTarget,
+  facts: HostFacts,
+): Promise<void> {
   const wrong: string[] = []
   const { serial, product, cpus, memory, 'disk-size': diskSize, 'disk-model': diskModel } = expect
   if (serial !== undefined && facts.systemSerial !== serial)

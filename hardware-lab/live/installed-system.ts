@@ -54,7 +54,10 @@ export async function postChecks(context: HostContext, signal: AbortSignal): Pro
   state.postChecks = results
   const wrong = results.filter(({ ok }) => !ok)
   if (wrong.length === 0) return 'done'
-  throw new UserError('post-check', `${host.name}: ${wrong.map(({ command, found }) => `${command}: ${found}`).join('; ')}`)
+  throw new UserError(
+    'post-check',
+    `${host.name}: ${wrong.map(({ command, found }) => `${command}: ${found}`).join('; ')}`,
+  )
 }
 
 async function checked(shell: SshShell, check: PostCheck, signal: AbortSignal): Promise<PostCheckResult> {

@@ -39,7 +39,8 @@ export async function runSteps(context: HostContext, signal: AbortSignal): Promi
         onEvent: (event) => {
           const where = { host: host.name, stage: 'steps' } as const
           if (event.event === 'percent') context.report({ event: 'progress', ...where, percent: event.percent })
-          else if (event.event === 'stage') context.report({ event: 'progress', ...where, text: `${step}: ${event.stage}` })
+          else if (event.event === 'stage')
+            context.report({ event: 'progress', ...where, text: `${step}: ${event.stage}` })
           else if (event.event === 'line') context.report({ event: 'progress', ...where, text: event.line })
         },
       })

@@ -10,7 +10,7 @@ export async function waitForSsh(context: HostContext, signal: AbortSignal): Pro
   const { host, access, state, clock, every } = context
   // A system that runs already has no reason to refuse a login.
   const patient = !('booted' in host.live)
-  for (let said = ''; ; ) {
+  for (let said = ''; ;) {
     try {
       await using shell = await openSshShell({ ...(await access.ssh(host)), signal })
       state.live = { identity: { ...shell.identity }, hostKey: shell.hostKey }

@@ -14,7 +14,15 @@ export type RunEvent =
   | { event: 'run'; id: string; hosts: string[]; resumed: boolean; state_dir: string }
   | { event: 'stage'; host: string; stage: HostStage; status: 'started'; attempt: number }
   | { event: 'stage'; host: string; stage: HostStage; status: 'done' | 'skipped'; seconds: number }
-  | { event: 'stage'; host: string; stage: HostStage; status: 'failed'; seconds: number; failure: Failure; again: boolean }
+  | {
+      event: 'stage'
+      host: string
+      stage: HostStage
+      status: 'failed'
+      seconds: number
+      failure: Failure
+      again: boolean
+    }
   | { event: 'progress'; host: string; stage: HostStage; percent?: number; text?: string }
   | { event: 'table'; rows: TableRow[] }
   | { event: 'host'; host: string; outcome: Outcome; why: string | null }

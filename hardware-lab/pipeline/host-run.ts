@@ -124,11 +124,16 @@ export class HostRun implements AsyncDisposable {
   async #readConsole(context: HostContext, signal: AbortSignal): Promise<void> {
     const { host, state } = this
     const { clock, access, folder, logger } = this.#options
-    if (host.bmc === undefined || host.bmc.console === 'none') return
+    // A BMC that has not answered has no log either.
+    const isSilent = state.stages.bmc?.status === 'failed'
+    if (host.bmc === undefined || host.bmc.console === 'none' || isSilent) return
     const since = Math.min(...Object.values(state.stages).map(({ startedAt }) => startedAt), clock.now())
     try {
-      const time = { time: seconds(30), what: `reading the log of the BMC of ${host.name}`, clock, signal }
-      const lines = await withinTime(time, async (either) => (await (await context.bmc(either))?.log(since, either)) ?? [])
+      const time = { time: seconds(15), what: `reading the log of the BMC of ${host.name}`, clock, signal }
+      const lines = await withinTime(
+        time,
+        async (either) => (await (await context.bmc(either))?.log(since, either)) ?? [],
+      )
       const masked = lines.map((line) => access.mask(line))
       if (masked.length > 0) await folder.write(`console/${host.name}.log`, masked.join('\n'))
       state.console = consoleFindings(masked)
@@ -160,7 +165,15 @@ function masked(event: RunEvent, access: HostAccess): RunEvent {
 /** Refusals stay what they are; a second look helps against what comes and goes. */
 const FINAL = new Set([
   ...['hosts-file', 'hosts-secret', 'butane', 'outcome-unknown', 'hardware-changed', 'hardware-unexpected'],
-  ...['bmc-certificate', 'bmc-lacks', 'disk-in-use', 'no-disk', 'host-key-unknown', 'host-key-changed', 'ssh-other-host'],
+  ...[
+    'bmc-certificate',
+    'bmc-lacks',
+    'disk-in-use',
+    'no-disk',
+    'host-key-unknown',
+    'host-key-changed',
+    'ssh-other-host',
+  ],
 ])
 
 const isWorthRepeating = (_: HostStage, { code }: Failure): boolean => !FINAL.has(code)

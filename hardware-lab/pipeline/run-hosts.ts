@@ -51,7 +51,13 @@ export interface RunOptions {
 export async function runHosts(options: RunOptions): Promise<RunReport> {
   const { hosts, folder, clock, random, onEvent, signal, checkOnly = false } = options
   const { record, states } = await begun(options)
-  onEvent({ event: 'run', id: record.id, hosts: record.hosts, resumed: options.resume ?? false, state_dir: folder.path })
+  onEvent({
+    event: 'run',
+    id: record.id,
+    hosts: record.hosts,
+    resumed: options.resume ?? false,
+    state_dir: folder.path,
+  })
   const stopping = options.stopping ?? (() => 'no')
   await using locks = new HostLocks(options.locks)
   const runs: HostRun[] = []
@@ -65,8 +71,7 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
         stopping: () => stopping() === 'after the stage',
       })
       runs.push(run)
-      if (!(await locks.take(host)) && !isEnded(state))
-        await run.skip('another run works on it: its lock is taken')
+      if (!(await locks.take(host)) && !isEnded(state)) await run.skip('another run works on it: its lock is taken')
     }
     const tooMany = () => {
       const failed = runs.filter(({ state }) => state.outcome === 'failed').length
@@ -82,7 +87,10 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
     }
     // A host whose disk was begun is past the table.
     const begun = ({ state }: HostRun) => state.stages.steps !== undefined
-    await all(runs.filter((run) => !begun(run)), false)
+    await all(
+      runs.filter((run) => !begun(run)),
+      false,
+    )
     signal.throwIfAborted()
     onEvent({ event: 'table', rows: runs.map(({ state }) => rowOf(state)) })
     if (!checkOnly) {
@@ -90,14 +98,23 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
       if (canary) {
         await all([canary], true)
         if (canary.state.outcome === 'failed')
-          for (const run of runs) if (!isEnded(run.state)) await run.skip(`not begun, since the canary ${canary.host.name} failed`)
+          for (const run of runs)
+            if (!isEnded(run.state)) await run.skip(`not begun, since the canary ${canary.host.name} failed`)
       }
-      await all(runs.filter((run) => run !== canary), true)
+      await all(
+        runs.filter((run) => run !== canary),
+        true,
+      )
     }
     signal.throwIfAborted()
     const isOver = checkOnly || runs.every(({ state }) => isEnded(state))
     const ended: RunRecord = { ...record, endedAt: isOver ? clock.now() : null }
-    const report = await reportOf(ended, runs.map(({ state }) => state), folder, checkOnly)
+    const report = await reportOf(
+      ended,
+      runs.map(({ state }) => state),
+      folder,
+      checkOnly,
+    )
     if (isOver && !checkOnly) await folder.end(ended, report)
     return report
   } finally {
@@ -115,14 +132,24 @@ async function begun({ folder, hosts, file, resume = false, rehearsed = false, c
     if (before.endedAt !== null)
       throw new UserError('run-state', `the run ${before.id} in ${folder.path} has ended`, { kind: 'usage', remedy })
     if (before.rehearsed !== rehearsed)
-      throw new UserError('run-state', `the run ${before.id} was ${before.rehearsed ? 'a' : 'no'} rehearsal`, { kind: 'usage', remedy })
+      throw new UserError('run-state', `the run ${before.id} was ${before.rehearsed ? 'a' : 'no'} rehearsal`, {
+        kind: 'usage',
+        remedy,
+      })
     const unknown = before.hosts.filter((name) => !hosts.some((host) => host.name === name))
     if (unknown.length > 0)
-      throw new UserError('run-state', `the run ${before.id} has ${unknown.join(', ')}, which the file does not have now`, {
-        ...{ kind: 'usage', remedy: 'name the same file and the same --only' },
-      })
+      throw new UserError(
+        'run-state',
+        `the run ${before.id} has ${unknown.join(', ')}, which the file does not have now`,
+        {
+          ...{ kind: 'usage', remedy: 'name the same file and the same --only' },
+        },
+      )
   }
-  const now = new Date(clock.now()).toISOString().replaceAll(/[-:]|\..*$/g, '').replace('T', '-')
+  const now = new Date(clock.now())
+    .toISOString()
+    .replaceAll(/[-:]|\..*$/g, '')
+    .replace('T', '-')
   const record: RunRecord =
     resume && before
       ? before

@@ -23,13 +23,18 @@ export function machineOf(host: Host, index: number): MachineSpec {
   }
   const other = { ...second, ...described, name: second.name === wanted.name ? 'sdz' : second.name }
   const nics = spec.nics.map((nic, at) => (macs[at] === undefined ? nic : { ...nic, mac: macs[at].toLowerCase() }))
-  const more = macs.slice(nics.length).map((mac, at) => ({ ...spec.nics[1]!, name: `eno${at + 3}`, mac: mac.toLowerCase() }))
+  const more = macs
+    .slice(nics.length)
+    .map((mac, at) => ({ ...spec.nics[1]!, name: `eno${at + 3}`, mac: mac.toLowerCase() }))
   return {
     ...{ ...spec, id: name, bmc: { address: name, systemId: name }, liveImage: REHEARSAL_IMAGE },
     serial: expect.serial ?? `RH-${createHash('sha256').update(name).digest('hex').slice(0, 8).toUpperCase()}`,
     ...(expect.product === undefined ? {} : { product: expect.product }),
     ...(expect.cpus === undefined ? {} : { cpus: Math.max(spec.cpus, expect.cpus) }),
-    memoryMib: Math.max(spec.memoryMib, expect.memory === undefined ? 0 : Math.ceil(parseSize(String(expect.memory)) / 2 ** 20)),
+    memoryMib: Math.max(
+      spec.memoryMib,
+      expect.memory === undefined ? 0 : Math.ceil(parseSize(String(expect.memory)) / 2 ** 20),
+    ),
     nics: [...nics, ...more],
     disks: [wanted, other],
   }

@@ -63,6 +63,10 @@ async function fileValue(
     case 'remove':
       return files.remove(path)
     case 'write':
-      return files.write(path, Buffer.from(operation.bytes, 'base64'), operation.mode === undefined ? {} : { mode: operation.mode })
+      return files.write(
+        path,
+        Buffer.from(operation.bytes, 'base64'),
+        operation.mode === undefined ? {} : { mode: operation.mode },
+      )
   }
 }

@@ -1,14 +1,136 @@
-import { expect, test } from 'vitest'
-import { hostsYaml, RehearsedRuns } from '../../test/kit/hardware-lab/rehearsed-run.js'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { hostsYaml } from '../../test/kit/hardware-lab/hosts-yaml.js'
+import { RehearsedRuns } from '../../test/kit/hardware-lab/rehearsed-run.js'
+import { seededRandom } from '../../runtime/index.js'
+import type { RunReport } from '../index.js'
+
+const QUICK = 'stages: {bmc: {time: 2s, retries: 1, pause: 10ms}, boot: {time: 3s, retries: 0}}'
+
+const WRONG_CHECK = [
+  '    expect: {cpus: 4}',
+  '    post-checks: [{command: cat /etc/greeting, output: bye}]',
+  '    stages: {post-checks: {retries: 0}}',
+].join('\n')
+
+const outcomes = (report: RunReport) =>
+  Object.fromEntries(
+    report.hosts.map(({ host, outcome, stages }) => [
+      host,
+      [outcome, stages.find(({ status }) => status === 'failed')?.stage].filter(Boolean).join(' in '),
+    ]),
+  )
 
 test('a rehearsed host goes through every stage, over Redfish and SSH, to a proven first boot', async () => {
-  await using runs = await RehearsedRuns.make(hostsYaml(1, 'post-checks: [{command: cat /etc/greeting, output: hello}]'))
-  await runs.open([], (level, message) => { if (process.env['SHOW']) console.log(level, message) })
+  await using runs = await RehearsedRuns.make(
+    hostsYaml(1, 'post-checks: [{command: cat /etc/greeting, output: hello}]'),
+  )
   const report = await runs.run()
-  if (process.env['SHOW']) console.log(JSON.stringify(report, null, 1))
-  expect(report.ok).toBe(true)
   expect(report.hosts[0]!.stages.map(({ stage, status }) => `${stage} ${status}`)).toEqual([
     ...['bmc done', 'boot done', 'ssh done', 'check done', 'steps done', 'power done', 'first-boot done'],
     'post-checks done',
   ])
+  expect(report.hosts[0]!.checks).toContainEqual({ what: 'hostname', ok: true, found: 'the hostname is node-1' })
+  expect(runs.rehearsal.machine('node-1').firstBoot()).toMatchObject({ hostname: 'node-1', failure: null })
+  const table = runs.events.findIndex(({ event }) => event === 'table')
+  expect(runs.events[table]).toMatchObject({ rows: [{ host: 'node-1', ok: true, diskSerial: 'SERIAL-1' }] })
+  const steps = runs.events.findIndex((each) => each.event === 'stage' && each.stage === 'steps')
+  expect(steps).toBeGreaterThan(table)
+})
+
+test('hosts that fail stop no other, and each failure is named where it was', async () => {
+  await using runs = await RehearsedRuns.make(hostsYaml(5, QUICK))
+  const yaml = await readFile(join(runs.folder, 'hosts.yaml'), 'utf8')
+  await writeFile(
+    join(runs.folder, 'hosts.yaml'),
+    yaml.replace('{serial: SERIAL-4}', `{serial: SERIAL-4}\n${WRONG_CHECK}`),
+  )
+  await runs.open([
+    { match: { machine: 'node-1' }, effect: { kind: 'bmc-silent' } },
+    {
+      match: { machine: 'node-2', program: 'coreos-installer' },
+      effect: { kind: 'exit-code', code: 1, stderr: 'Error: no room\n' },
+    },
+    { match: { machine: 'node-3' }, effect: { kind: 'bmc-lies' } },
+  ])
+  const report = await runs.run()
+  expect(outcomes(report)).toEqual({
+    'node-1': 'failed in bmc',
+    'node-2': 'failed in steps',
+    'node-3': 'failed in boot',
+    'node-4': 'failed in post-checks',
+    'node-5': 'ok',
+  })
+  const chain = report.hosts[1]!.stages.find(({ status }) => status === 'failed')!.failure!
+  expect(chain.sentences.join(': ')).toContain('no room')
+  expect(report.ok).toBe(false)
+}, 60_000)
+
+test('a machine whose system serial number is another one than last time is not touched', async () => {
+  await using runs = await RehearsedRuns.make(hostsYaml(1))
+  await runs.run()
+  const known = join(runs.folder, 'state/known/node-1.json')
+  const identity = JSON.parse(await readFile(known, 'utf8')) as Record<string, string>
+  await writeFile(known, JSON.stringify({ ...identity, systemSerial: 'ANOTHER' }))
+  const written = JSON.stringify(runs.rehearsal.machine('node-1').firstBoot())
+  const report = await runs.run()
+  expect(outcomes(report)).toEqual({ 'node-1': 'failed in check' })
+  expect(report.hosts[0]!.why).toMatch(
+    /^node-1 is not touched: the serial number of the system is .*, and was ANOTHER$/,
+  )
+  expect(JSON.stringify(runs.rehearsal.machine('node-1').firstBoot())).toBe(written)
+})
+
+test('after a failed canary, and after too many failures, no other host is written', async () => {
+  await using runs = await RehearsedRuns.make(hostsYaml(3))
+  await runs.open([
+    { match: { machine: 'node-2', program: 'coreos-installer' }, effect: { kind: 'exit-code', code: 1 } },
+  ])
+  const canary = await runs.run({ canary: 'node-2' })
+  expect(outcomes(canary)).toEqual({ 'node-1': 'skipped', 'node-2': 'failed in steps', 'node-3': 'skipped' })
+  expect(runs.rehearsal.machine('node-1').firstBoot()).toBeUndefined()
+  const limited = await runs.run({ parallel: 1, maxFailures: 1 })
+  expect(outcomes(limited)).toEqual({ 'node-1': 'ok', 'node-2': 'failed in steps', 'node-3': 'skipped' })
+  expect(limited.hosts[2]!.why).toBe('not begun, since 1 hosts have failed')
+  expect(limited.changes.map(({ host, kind }) => `${host} ${kind}`)).toEqual(['node-2 still failing'])
+})
+
+test('a run that only checks writes no disk, and nothing of a run that was begun before', async () => {
+  await using runs = await RehearsedRuns.make(hostsYaml(2))
+  const report = await runs.run({ checkOnly: true })
+  expect(report).toMatchObject({ ok: true, check_only: true })
+  expect(report.hosts[0]!.stages.map(({ stage }) => stage)).toEqual(['bmc', 'boot', 'ssh', 'check'])
+  expect(runs.rehearsal.machine('node-1').firstBoot()).toBeUndefined()
+})
+
+describe('a run that ends at any moment', () => {
+  test.each([1, 2, 3, 4, 5, 6])(
+    'goes on where it was, and writes each disk once (%i)',
+    async (seed) => {
+      await using runs = await RehearsedRuns.make(hostsYaml(3, QUICK))
+      const installs: string[] = []
+      const random = seededRandom(seed)
+      // Each start of the installer is a strike.
+      const slow = { match: { program: 'coreos-installer' }, effect: { kind: 'delay' as const, ms: 400 } }
+      await runs.open([slow], (_, message) => void (message.includes('strikes') && installs.push(message)))
+      let report: RunReport | undefined
+      for (let ends = 0; !report; ends++) {
+        const killed = new AbortController()
+        const timer =
+          ends < 4 ? setTimeout(() => killed.abort(new Error('killed')), 100 + random.next() * 2500) : undefined
+        report = await runs.run({ signal: killed.signal, resume: ends > 0 }).catch((error: Error) => {
+          if (!killed.signal.aborted) throw error
+          return undefined
+        })
+        clearTimeout(timer)
+      }
+      expect(outcomes(report)).toEqual({ 'node-1': 'ok', 'node-2': 'ok', 'node-3': 'ok' })
+      for (const name of ['node-1', 'node-2', 'node-3'])
+        expect(runs.rehearsal.machine(name).firstBoot()).toMatchObject({ hostname: name, failure: null })
+      expect(installs.sort()).toEqual([1, 2, 3].map((n) => `fault-1 (delay) strikes node-${n}`))
+      expect((await readdir(join(runs.folder, 'state/reports'))).length).toBe(1)
+    },
+    60_000,
+  )
 })

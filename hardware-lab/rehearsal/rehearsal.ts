@@ -3,7 +3,16 @@ import { join } from 'node:path'
 import { bootNetwork, FaultInjector, type Fault } from '../../lab/index.js'
 import { openMachines, type Machine, type MachinePace, NO_PACE } from '../../machine/index.js'
 import { createRedfishService } from '../../redfish/index.js'
-import { opening, Probe, urlSafeToken, withFields, type Clock, type Logger, type Random, type Scope } from '../../runtime/index.js'
+import {
+  opening,
+  Probe,
+  urlSafeToken,
+  withFields,
+  type Clock,
+  type Logger,
+  type Random,
+  type Scope,
+} from '../../runtime/index.js'
 import { newSshKey, parsePins, parseSshTarget, publicKeyOf } from '../../targets/index.js'
 import { ConnectionFailed, serveHttp, type Dispatch } from '../../wire/index.js'
 import { openBmc } from '../bmc/open-bmc.js'
@@ -56,7 +65,8 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
       ...{ phaseOf: () => undefined, stepOf: () => undefined, restartAgent: () => {} },
       cutPower: (machine) => void machines.get(machine)?.setPower('off'),
     },
-    ({ id, effect }, point) => logger('info', `${id} (${effect.kind}) strikes ${String(point['machine'] ?? point.kind)}`),
+    ({ id, effect }, point) =>
+      logger('info', `${id} (${effect.kind}) strikes ${String(point['machine'] ?? point.kind)}`),
   )
   for (const fault of faults) injector.add(fault)
   const machines = scope.use(
@@ -112,7 +122,8 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
       ssh,
       mask: (text) => secrets.mask(text),
       ignition: (host, signal) => ignitionOf(host, parts(signal)),
-      openBmc: (host, signal) => openBmc(host, { ...parts(signal), known: secrets, clock, random, logger, every: EVERY }),
+      openBmc: (host, signal) =>
+        openBmc(host, { ...parts(signal), known: secrets, clock, random, logger, every: EVERY }),
       openTarget: async (host, { signal }) => openRehearsedTarget(host, await ssh(host), { clock, signal }),
     },
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),

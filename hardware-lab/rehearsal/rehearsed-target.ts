@@ -39,7 +39,14 @@ async function onShell(host: Host, shell: SshShell, access: SshShellOptions, clo
   const executor = executorOver(shell, clock)
   const name = `rehearsal of ${host.name}`
   const { serial, wwn, 'by-id': byId, name: kernelName } = host.disk
-  const base = { name, executor, clock, disks: { mayWrite: () => true }, hostPath: (path: string) => path, has: () => false }
+  const base = {
+    name,
+    executor,
+    clock,
+    disks: { mayWrite: () => true },
+    hostPath: (path: string) => path,
+    has: () => false,
+  }
   const devices = await listBlockDevices(base)
   const device = devices.find(
     (each) =>

@@ -98,8 +98,11 @@ export class SshFront implements AsyncDisposable {
     const machine = this.#machine
     try {
       if (line === OPERATION_LINE) return await operate(machine, JSON.parse((await input).toString('utf8')), channel)
-      const { stdout, stderr = '', code } =
-        line === SCRIPT_LINE ? answerScript(machine, (await input).toString('utf8')) : answerLine(machine, line)
+      const {
+        stdout,
+        stderr = '',
+        code,
+      } = line === SCRIPT_LINE ? answerScript(machine, (await input).toString('utf8')) : answerLine(machine, line)
       channel.write(stdout)
       channel.stderr.write(stderr)
       channel.exit(code)

@@ -7,7 +7,9 @@ export function reportHtml(report: RunReport, consoles: Readonly<Record<string, 
   const began = Date.parse(report.started_at)
   const length = Math.max(report.seconds, 0.001)
   const rows = report.hosts.map((host) => hostHtml(host, began, length, consoles[host.host]))
-  const changes = report.changes.map(({ host, kind, text: what }) => `<li><b>${text(host)}</b>: ${text(kind)}: ${text(what)}</li>`)
+  const changes = report.changes.map(
+    ({ host, kind, text: what }) => `<li><b>${text(host)}</b>: ${text(kind)}: ${text(what)}</li>`,
+  )
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -38,9 +40,17 @@ function hostHtml(host: HostReport, began: number, length: number, console: stri
       const title = `${stage}: ${status}, ${secondsText(seconds)}`
       return `<span class="${status} ${stage}" style="left:${left.toFixed(2)}%;width:${width.toFixed(2)}%" title="${text(title)}"></span>`
     })
-  const disk = [facts.diskPath, facts.diskModel, facts.diskSerial ?? facts.diskWwn, facts.diskSize === null ? null : sizeText(facts.diskSize)]
+  const disk = [
+    facts.diskPath,
+    facts.diskModel,
+    facts.diskSerial ?? facts.diskWwn,
+    facts.diskSize === null ? null : sizeText(facts.diskSize),
+  ]
   const machine = [facts.product, facts.systemSerial, facts.bmcSerial].filter(Boolean).join(', ')
-  const results = [...host.checks.map(({ what, ok, found }) => ({ what, ok, found })), ...host.post_checks.map(({ command, ok, found }) => ({ what: command, ok, found }))]
+  const results = [
+    ...host.checks.map(({ what, ok, found }) => ({ what, ok, found })),
+    ...host.post_checks.map(({ command, ok, found }) => ({ what: command, ok, found })),
+  ]
   return `<section class="${outcome}">
 <h3>${text(host.host)} <small>${outcome}, ${secondsText(host.seconds)}</small></h3>
 <p>${text(machine)}${machine === '' ? '' : '; '}${text(disk.filter(Boolean).join(', '))}</p>

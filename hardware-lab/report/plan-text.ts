@@ -28,7 +28,12 @@ function planOf(host: Host): [string, string][] {
     .filter(([, { retries }]) => retries > 0)
     .map(([name, { retries }]) => `${name} ${retries + 1}`)
   return [
-    ['bmc', bmc ? `${bmc.redfish ?? `ipmi ${bmc.ipmi}`}${bmc.certificate === undefined ? '' : ', certificate pinned'}` : 'none'],
+    [
+      'bmc',
+      bmc
+        ? `${bmc.redfish ?? `ipmi ${bmc.ipmi}`}${bmc.certificate === undefined ? '' : ', certificate pinned'}`
+        : 'none',
+    ],
     ['boots', boots],
     ['ssh', sshUrlOf(host)],
     ['disk', `${device}${identity === undefined ? '' : `, if it is ${identity}`}; no other is written`],

@@ -56,7 +56,10 @@ export async function reportOf(
 ): Promise<RunReport> {
   const hosts = states.map(hostReport)
   const before = await previous(run, folder)
-  const lastAt = Math.max(run.startedAt, ...hosts.flatMap(({ stages }) => stages.map((each) => each.startedAt + each.seconds * 1000)))
+  const lastAt = Math.max(
+    run.startedAt,
+    ...hosts.flatMap(({ stages }) => stages.map((each) => each.startedAt + each.seconds * 1000)),
+  )
   return {
     ...{ id: run.id, file: run.file, rehearsed: run.rehearsed, check_only: checkOnly },
     started_at: new Date(run.startedAt).toISOString(),
@@ -104,7 +107,8 @@ export function changes(before: Pick<RunReport, 'hosts'>, hosts: readonly HostRe
       return [{ host, kind, text: `fails in the stage ${at(now)}: ${now.why}` }]
     }
     if (now.outcome !== 'ok') return []
-    const fixed: Change[] = then.outcome === 'failed' ? [{ host, kind: 'fixed', text: `failed before: ${then.why}` }] : []
+    const fixed: Change[] =
+      then.outcome === 'failed' ? [{ host, kind: 'fixed', text: `failed before: ${then.why}` }] : []
     const paces = now.stages.flatMap((stage): Change[] => {
       const was = then.stages.find((each) => each.stage === stage.stage)
       if (!was || was.status !== 'done' || stage.status !== 'done') return []
@@ -116,5 +120,4 @@ export function changes(before: Pick<RunReport, 'hosts'>, hosts: readonly HostRe
   })
 }
 
-const isSlower = (now: number, before: number): boolean =>
-  now > before * SLOWER.factor && now - before > SLOWER.seconds
+const isSlower = (now: number, before: number): boolean => now > before * SLOWER.factor && now - before > SLOWER.seconds

@@ -32,8 +32,12 @@ export function runReportText(report: RunReport): string {
     const where = at ? ` in ${at.stage}` : ''
     const outcome = report.check_only && host.outcome === 'running' ? 'checked' : host.outcome
     return [
-      cut(`${host.host.slice(0, 24).padEnd(width)}  ${`${outcome}${where}`.padEnd(22)} ${secondsText(host.seconds).padStart(9)}`),
-      ...chainOf(host).flatMap((sentence, depth) => wrapped(`${depth === 0 ? '' : 'because: '}${sentence}`).map((line) => `  ${line}`)),
+      cut(
+        `${host.host.slice(0, 24).padEnd(width)}  ${`${outcome}${where}`.padEnd(22)} ${secondsText(host.seconds).padStart(9)}`,
+      ),
+      ...chainOf(host).flatMap((sentence, depth) =>
+        wrapped(`${depth === 0 ? '' : 'because: '}${sentence}`).map((line) => `  ${line}`),
+      ),
       ...host.console.flatMap(({ kind, line }) => wrapped(`console, ${kind}: ${line}`).map((each) => `  ${each}`)),
     ]
   })
@@ -41,7 +45,13 @@ export function runReportText(report: RunReport): string {
     '',
     ...lines,
     '',
-    ...(changes.length === 0 ? [] : [`Compared with ${report.compared_with}:`, ...changes.flatMap(({ host, kind, text }) => wrapped(`${host}: ${kind}: ${text}`).map((line) => `  ${line}`)), '']),
+    ...(changes.length === 0
+      ? []
+      : [
+          `Compared with ${report.compared_with}:`,
+          ...changes.flatMap(({ host, kind, text }) => wrapped(`${host}: ${kind}: ${text}`).map((line) => `  ${line}`)),
+          '',
+        ]),
     `${hosts.length} hosts: ${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} not begun; ${secondsText(report.seconds)}`,
     '',
   ].join('\n')
@@ -67,7 +77,9 @@ function wrapped(text: string, width = WIDTH - 18): string[] {
 }
 
 export const secondsText = (seconds: number): string =>
-  seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)}m${String(Math.round(seconds % 60)).padStart(2, '0')}s`
+  seconds < 60
+    ? `${seconds.toFixed(1)} s`
+    : `${Math.floor(seconds / 60)}m${String(Math.round(seconds % 60)).padStart(2, '0')}s`
 
 export function sizeText(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']

@@ -10,6 +10,7 @@ import { liveFiles } from '../images/live-iso.js'
 import { published } from '../published.js'
 import { IRONSTAGE } from '../commands/up-process.js'
 import type { Ground, KilledCommand } from './rows.js'
+import { hostsYaml } from '../hardware-lab/hosts-yaml.js'
 
 const clock = systemClock()
 const ISO = join(dirname(IRONSTAGE), '../../images/coreos-live.iso')
@@ -188,6 +189,8 @@ export class KillGround implements Ground, AsyncDisposable {
     Object.assign(files, built, { '/stream.json': json, '/quick.json': json })
     await writeFile(this.input('stream.json'), json)
     await writeFile(this.input('recording.ndjson'), RECORDING)
+    await writeFile(this.input('hosts.yaml'), hostsYaml(2))
+    await writeFile(this.input('node.ign'), CONFIG)
     await writeFile(this.input('meta.json'), JSON.stringify(build))
     await writeFile(this.input('eth0.nmconnection'), KEYFILE, { mode: 0o600 })
     await writeFile(this.input('initrd.img'), live['images/pxeboot/initrd.img']!)

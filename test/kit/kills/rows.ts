@@ -85,6 +85,8 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
     ...['images', 'make', '--version', '44.20260707.3.1', '--directory', out('made'), '--force'],
   ]),
   chaos: ends(({ out }) => ['chaos', '--nodes', '1', '--duration', '2m', '--out', out('chaos')]),
+  run: ends(({ input: fileOf, out }) => ['run', fileOf('hosts.yaml'), '--rehearse', '--state-dir', out('run')]),
+  'run init': ends(({ out }) => ['run', 'init', out('hosts.yaml')]),
   'rehearse upgrade': ends(() => ['rehearse', 'upgrade', 'agent-container']),
   'fault list': lasts(({ silent }) => ['fault', 'list', '--url', silent]),
   'fault add': lasts(({ silent }) => ['fault', 'add', '--effect', 'bmc-silent', '--url', silent]),

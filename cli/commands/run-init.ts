@@ -1,0 +1,33 @@
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { HOSTS_SCHEMA, HOSTS_TEMPLATE } from '../../hardware-lab/index.js'
+import { UserError } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+import type { RUN_INIT_OPTIONS } from '../options/option-lists.js'
+import type { Options } from '../options/options.js'
+
+/** `ironstage run init`. */
+export async function runInit(
+  { force = false }: Options<(typeof RUN_INIT_OPTIONS)[number]>,
+  { stdout }: Environment,
+  file = 'hosts.yaml',
+): Promise<number> {
+  const schema = join(dirname(file), 'hosts.schema.json')
+  await written(file, HOSTS_TEMPLATE, force)
+  // Editors read it beside the file; it is the same for all of them.
+  await written(schema, `${JSON.stringify(HOSTS_SCHEMA, null, 2)}\n`, true)
+  stdout.write(`wrote ${file} and ${schema}\nnext: put your hosts into it, then ironstage run ${file} --plan\n`)
+  return 0
+}
+
+async function written(path: string, text: string, force: boolean): Promise<void> {
+  try {
+    await writeFile(path, text, { flag: force ? 'w' : 'wx' })
+  } catch (cause) {
+    const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST'
+    throw new UserError('hosts-file', `${path} ${exists ? 'is there already' : 'cannot be written'}`, {
+      ...{ kind: 'usage', ...(exists ? {} : { cause }) },
+      remedy: exists ? 'name another file, or replace it with --force' : 'name a file that you may write',
+    })
+  }
+}

@@ -1,0 +1,164 @@
+import { rm, readFile, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import {
+  EVERY,
+  expectedTimes,
+  junitXml,
+  openRehearsal,
+  readHosts,
+  realAccess,
+  reportHtml,
+  RunFolder,
+  runHosts,
+  runPlanText,
+  type Host,
+  type HostsFile,
+  type RunOptions,
+  type RunReport,
+} from '../../hardware-lab/index.js'
+import { loadManagers } from '../../runs/index.js'
+import { systemClock, systemRandom, UserError } from '../../runtime/index.js'
+import type { Environment } from '../environment.js'
+import { imagesOf } from '../options/image-cache.js'
+import type { RUN_OPTIONS } from '../options/option-lists.js'
+import type { Options } from '../options/options.js'
+import { secretSource, targetEnvironment } from '../options/secrets.js'
+import { logTo } from '../output/log.js'
+import { runView, type RunView } from '../output/run-progress.js'
+import { faultsIn } from './fault.js'
+
+type RunCommandOptions = Options<(typeof RUN_OPTIONS)[number]>
+
+/** `ironstage run`: exit code 1 for failed hosts, 2 for a file that is refused. */
+export async function run(options: RunCommandOptions, environment: Environment, path = 'hosts.yaml'): Promise<number> {
+  refuseContradictions(options)
+  const file = await readHosts(path)
+  const hosts = chosen(file, options.only)
+  const parallel = options.parallel ?? file.run.parallel ?? 4
+  const maxFailures = options['max-failures'] ?? file.run['max-failures']
+  const { canary } = file.run
+  const { json = !environment.stdout.isTTY, plan = false } = options
+  if (plan) {
+    const lines = runPlanText(hosts, { parallel, ...(canary === undefined ? {} : { canary }) })
+    environment.stdout.write(options.json ? `${JSON.stringify({ event: 'plan', lines })}\n` : `${lines.join('\n')}\n`)
+    return 0
+  }
+  const folder = await RunFolder.open(stateFolder(options, path))
+  const { rehearse = false } = options
+  const times = await expectedTimes(folder, rehearse)
+  const clock = systemClock()
+  const view = runView(environment, { json, times, clock })
+  const shared = {
+    ...{ file: path, folder, parallel, checkOnly: options.check ?? false, resume: options.resume ?? false },
+    ...(maxFailures === undefined ? {} : { maxFailures }),
+    ...(canary === undefined ? {} : { canary }),
+    managersOf: (host: Host) => managersOf(host, file.folder),
+    ...{ clock, random: systemRandom, logger: logTo(environment, json), signal: environment.stopped },
+    onEvent: view.show,
+  }
+  const running = rehearse
+    ? rehearsed(options, environment, { file, hosts, shared })
+    : runHosts({
+        ...shared,
+        hosts,
+        locks: join(homeOf(environment), '.cache/ironstage/run-locks'),
+        access: realAccess({
+          ...{ file, folder: folder.path, variables: environment.variables, secrets: secretSource(environment) },
+          ...{ environment: targetEnvironment(environment), images: await imagesOf(options, environment) },
+          ...{ clock, random: systemRandom, logger: shared.logger },
+        }),
+      })
+  return finished(await untilStopped(running, view, environment, path), { view, options, folder })
+}
+
+type Shared = Omit<RunOptions, 'hosts' | 'locks' | 'access'>
+
+async function rehearsed(
+  { faults, seed = 1, resume = false }: RunCommandOptions,
+  environment: Environment,
+  { file, hosts, shared }: { file: HostsFile; hosts: readonly Host[]; shared: Shared },
+): Promise<RunReport> {
+  const folder = join(shared.folder.path, 'machines')
+  if (!resume) await rm(folder, { recursive: true, force: true })
+  await using lab = await openRehearsal({
+    ...{ file, hosts, folder, seed, variables: environment.variables },
+    faults: faults === undefined ? [] : await faultsIn([faults], environment),
+    ...{ clock: shared.clock, random: shared.random, logger: shared.logger },
+  })
+  const { access, hosts: simulated } = lab
+  return await runHosts({ ...shared, hosts: simulated, access, locks: null, rehearsed: true, every: EVERY })
+}
+
+/** Ends the view, and says how a run that was stopped goes on. */
+async function untilStopped(
+  running: Promise<RunReport>,
+  view: RunView,
+  { stopped, stderr }: Environment,
+  path: string,
+): Promise<RunReport> {
+  try {
+    return await running
+  } catch (error) {
+    if (stopped.aborted) stderr.write(`the run goes on with: ironstage run ${path} --resume\n`)
+    throw error
+  } finally {
+    view.end()
+  }
+}
+
+async function finished(
+  report: RunReport,
+  { view, options, folder }: { view: RunView; options: RunCommandOptions; folder: RunFolder },
+): Promise<number> {
+  view.report(report)
+  const consoles: Record<string, string> = {}
+  for (const { host } of report.hosts)
+    consoles[host] = await readFile(join(folder.path, 'console', `${host}.log`), 'utf8').catch(() => '')
+  const html = reportHtml(report, consoles)
+  await folder.write(`reports/${report.id}.html`, html)
+  await folder.write(`reports/${report.id}.xml`, junitXml(report))
+  if (options.html !== undefined) await writeReport(options.html, html)
+  if (options.junit !== undefined) await writeReport(options.junit, junitXml(report))
+  return report.ok ? 0 : 1
+}
+
+async function writeReport(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text)
+  } catch (cause) {
+    throw new UserError('run-options', `the report ${path} cannot be written`, { cause })
+  }
+}
+
+function refuseContradictions({ rehearse = false, faults, seed, plan, check, resume }: RunCommandOptions): void {
+  const usage = (message: string, remedy: string) => new UserError('run-options', message, { kind: 'usage', remedy })
+  if (!rehearse && faults !== undefined)
+    throw usage('--faults is for --rehearse: real machines have their own', 'leave it out')
+  if (!rehearse && seed !== undefined) throw usage('--seed is for --rehearse', 'leave it out')
+  if (plan && (check || resume)) throw usage('--plan contacts nothing', 'leave the other option out')
+  if (check && resume) throw usage('--check and --resume exclude each other', 'leave one of them out')
+}
+
+function chosen({ hosts, path }: HostsFile, only: readonly string[] | undefined): readonly Host[] {
+  if (only === undefined) return hosts
+  const has = (host: Host, word: string) => host.name === word || (host.labels ?? []).includes(word)
+  const unknown = only.find((word) => !hosts.some((host) => has(host, word)))
+  if (unknown !== undefined) {
+    const labels = [...new Set(hosts.flatMap((host) => host.labels ?? []))].sort()
+    throw new UserError('run-options', `${path} has no host and no label ${unknown}`, {
+      ...{ kind: 'usage', remedy: labels.length === 0 ? 'name a host' : `it has the labels ${labels.join(', ')}` },
+    })
+  }
+  return hosts.filter((host) => only.some((word) => has(host, word)))
+}
+
+function stateFolder({ 'state-dir': named, rehearse = false }: RunCommandOptions, path: string): string {
+  const folder = named ?? `${path.replace(/\.(ya?ml|json)$/, '')}.state`
+  return resolve(rehearse ? join(folder, 'rehearsal') : folder)
+}
+
+const homeOf = ({ variables }: Environment): string => variables['HOME'] || homedir()
+
+const managersOf = async (host: Host, folder: string) =>
+  host['step-files'] === undefined ? undefined : loadManagers(host['step-files'], folder)

@@ -1,0 +1,22 @@
+import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
+
+/** Options of `run`. */
+export const HARDWARE_LAB_SHAPES = {
+  only: { value: 'LABEL', description: 'hosts of this name or with this label; may be repeated', schema: TEXTS },
+  parallel: {
+    value: 'N',
+    example: '8',
+    description: 'hosts at a time (default: run.parallel of the file, else 4)',
+    schema: { type: 'integer', minimum: 1, maximum: 256 },
+  },
+  'max-failures': {
+    value: 'N',
+    example: '3',
+    description: 'failed hosts after which no other is begun (default: no limit)',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  resume: { description: 'go on with the run that was begun in the state folder', schema: FLAG },
+  rehearse: { description: 'run on simulated machines that have what the file says of the hosts', schema: FLAG },
+  junit: { value: 'FILE', description: 'write a JUnit report', schema: TEXT },
+  html: { value: 'FILE', description: 'write a report of one HTML file', schema: TEXT },
+} as const satisfies Record<string, OptionShape>
