@@ -7,7 +7,7 @@ export interface BmcIdentity {
   product: string | null
 }
 
-/** The BMC of a host, whatever it speaks. */
+/** The BMC of a host, by Redfish or IPMI. */
 export interface Bmc extends AsyncDisposable {
   /** Name for messages. */
   readonly name: string

@@ -10,7 +10,7 @@ export async function waitForSsh(context: HostContext, signal: AbortSignal): Pro
   const { host, access, state, clock, every } = context
   // A system that runs already has no reason to refuse a login.
   const patient = !('booted' in host.live)
-  for (let said = ''; ;) {
+  for (let reported = ''; ;) {
     try {
       await using shell = await openSshShell({ ...(await access.ssh(host)), signal })
       state.live = { identity: { ...shell.identity }, hostKey: shell.hostKey }
@@ -19,8 +19,8 @@ export async function waitForSsh(context: HostContext, signal: AbortSignal): Pro
       signal.throwIfAborted()
       const known = userError(error)
       if (!known || !(known.code === 'ssh-unreachable' || (patient && NOT_YET.has(known.code)))) throw error
-      if (known.message !== said)
-        context.report({ event: 'progress', host: host.name, stage: 'ssh', text: (said = known.message) })
+      if (known.message !== reported)
+        context.report({ event: 'progress', host: host.name, stage: 'ssh', text: (reported = known.message) })
       await clock.sleep(every, { signal })
     }
   }

@@ -120,7 +120,7 @@ export class HostRun implements AsyncDisposable {
     }
   }
 
-  /** What the BMC and its console say of the machine; best effort. */
+  /** Reads what the BMC and its console say of the machine; best effort. */
   async #readConsole(context: HostContext, signal: AbortSignal): Promise<void> {
     const { host, state } = this
     const { clock, access, folder, logger } = this.#options

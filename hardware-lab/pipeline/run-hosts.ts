@@ -37,7 +37,7 @@ export interface RunOptions {
   logger: Logger
   /** Ends this process's part of the run at once; another process can go on. */
   signal: AbortSignal
-  /** What a user wants of a run that is to stop: nothing more is begun, or not even the next stage. */
+  /** How a run that is to stop ends: hosts under way are finished, or only their present stages. */
   stopping?: () => 'no' | 'after the hosts' | 'after the stage'
   onEvent: (event: RunEvent) => void
 }

@@ -9,7 +9,7 @@ import type { HostContext } from './context.js'
 /** A stage of a host; `skipped` where the host has no use for it. */
 export interface Stage {
   name: HostStage
-  /** Whether it is only done once every host was checked. */
+  /** Stages after the table wait until every host was checked. */
   afterTable: boolean
   run(context: HostContext, signal: AbortSignal): Promise<'done' | 'skipped'>
 }

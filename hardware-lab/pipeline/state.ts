@@ -31,7 +31,7 @@ export interface HostFacts {
   diskSerial: string | null
   diskWwn: string | null
   diskSize: number | null
-  /** What would be destroyed. */
+  /** Partitions that would be destroyed. */
   contents: string[]
 }
 

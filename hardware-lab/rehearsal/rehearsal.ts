@@ -72,7 +72,7 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
   const machines = scope.use(
     await openMachines({
       ...{ stateDir: join(folder, 'machines'), clock, random, probe, pace: options.pace ?? NO_PACE },
-      ...{ logger: withFields(logger, { room: 'machine' }), network: bootNetwork(clock) },
+      ...{ logger: withFields(logger, { room: 'machine' }), network: bootNetwork({ clock }) },
       events: { ramdiskUp: () => {}, down: ({ spec }, boot) => fronts.get(spec.id)?.down(boot.id) },
     }),
   )

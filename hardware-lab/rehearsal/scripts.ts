@@ -11,13 +11,13 @@ export interface Answer {
 
 /** Answers the scripts that are sent to a shell: those that ask a system who it is, and whether it is the installed one. */
 export function answerScript(machine: Machine, script: string): Answer {
-  if (script === IDENTITY_SCRIPT.toString('utf8')) return said('ironstage-identity', identityOf(machine))
+  if (script === IDENTITY_SCRIPT.toString('utf8')) return printed('ironstage-identity', identityOf(machine))
   const nonce = /\(cat '(\/[\w./-]+)'/.exec(script)?.[1]
-  if (script.includes('ironstage-boot') && nonce !== undefined) return said('ironstage-boot', bootOf(machine, nonce))
+  if (script.includes('ironstage-boot') && nonce !== undefined) return printed('ironstage-boot', bootOf(machine, nonce))
   return { stdout: '', stderr: 'sh: this script runs on no simulated system\n', code: 127 }
 }
 
-const said = (mark: string, facts: readonly (readonly [string, string])[]): Answer => ({
+const printed = (mark: string, facts: readonly (readonly [string, string])[]): Answer => ({
   stdout: facts.map(([name, value]) => `\n${mark} ${name} ${value}\n`).join(''),
   code: 0,
 })

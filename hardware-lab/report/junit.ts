@@ -64,7 +64,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Text for XML and HTML; characters that XML 1.0 cannot have are left out. */
 export const xml = (text: string): string =>
-  // eslint-disable-next-line no-control-regex -- these characters are what is removed
   text
     .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
     .replaceAll(/[&<>"']/g, (each) => ENTITIES[each]!)
