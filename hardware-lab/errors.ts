@@ -36,10 +36,6 @@ export const ERRORS = catalogue({
     sentence: 'the hardware of a host is not as the file expects it',
     remedy: 'correct expect in the file, or the machine',
   },
-  'host-locked': {
-    sentence: 'another run works on the host',
-    remedy: 'wait for that run, or end it',
-  },
   'hosts-file': {
     sentence: 'a file of hosts cannot be used',
     remedy: 'correct what the message names; ironstage run init writes a file that is right',

@@ -36,6 +36,8 @@ const SESSIONS = '/redfish/v1/SessionService/Sessions'
 /** Largest document that is read, in bytes. */
 const LARGEST = 4 * 2 ** 20
 const ATTEMPTS = 6
+/** Attempts at a service that does not answer at all. */
+const SILENT_ATTEMPTS = 3
 const LONGEST_PAUSE = seconds(60)
 
 /**
@@ -111,7 +113,7 @@ export class RedfishClient implements AsyncDisposable {
           throw signal.aborted ? signal.reason : (userError(error) ?? error)
         // A request that may have been carried out is not repeated, except where that changes nothing.
         const repeatable = method !== 'POST' || neverSent(error)
-        if (!repeatable || attempt >= ATTEMPTS) throw this.#unreachable(method, path, error)
+        if (!repeatable || attempt >= SILENT_ATTEMPTS) throw this.#unreachable(method, path, error)
         await clock.sleep(Math.min(seconds(2 ** (attempt - 1)) / 2, seconds(10)), { signal })
       }
     }
