@@ -1,4 +1,5 @@
 import type { LogState } from './bmc-log.js'
+import type { BmcSettings } from './bmc-settings.js'
 import type { BootSettingsState } from './boot-override.js'
 import type { BiosAttribute, BiosValue } from './firmware-settings.js'
 
@@ -62,6 +63,7 @@ export interface FirmwareState {
   mediaTrust?: Partial<Record<MediaDevice, MediaTrust>>
   /** Databases of secure boot without their keys. */
   emptyKeys?: readonly SecureBootDatabase[]
+  bmcSettings?: BmcSettings
 }
 
 /** Databases of secure boot, by their UEFI names. */

@@ -1,6 +1,7 @@
 import { maskedUrl } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 import { BmcLog, type LogEntry, type LogKind } from './bmc-log.js'
+import type { BmcSettings } from './bmc-settings.js'
 import { BootSettings, type BootOverride } from './boot-override.js'
 import { factorySettings, settingProblem, type BiosValue } from './firmware-settings.js'
 import type {
@@ -321,6 +322,16 @@ export class MachineFirmware {
     if (left.length === this.subscriptions().length)
       throw new UserError('subscription', `${this.#spec.id} has no event subscription ${id}`)
     this.#state.subscriptions = left
+    await this.#keep()
+  }
+
+  /** Settings that only IPMI has. */
+  get bmcSettings(): Readonly<BmcSettings> {
+    return this.#state.bmcSettings ?? {}
+  }
+
+  async setBmcSettings(change: BmcSettings): Promise<void> {
+    this.#state.bmcSettings = { ...this.#state.bmcSettings, ...change }
     await this.#keep()
   }
 

@@ -1,0 +1,27 @@
+import type { Machine } from '../machine/index.js'
+
+/** User name and password of a BMC. */
+export interface IpmiAccount {
+  readonly username: string
+  readonly password: string
+}
+
+/** The accounts of BMCs, one a machine. */
+export interface IpmiAccounts {
+  /** The account of a machine's BMC; undefined while it has none. */
+  of(machine: Machine): IpmiAccount | undefined
+  /** Changes it. Resolves when it is stored. */
+  set(machine: Machine, account: IpmiAccount): void | Promise<void>
+}
+
+/** Longest password of IPMI, and the length of the key that is made of one. */
+export const LONGEST_PASSWORD = 20
+export const LONGEST_NAME = 16
+
+/** The key of a user; undefined for a user that the BMC does not have, or whose password IPMI cannot have. */
+export function keyOf(account: IpmiAccount | undefined, username: string): Buffer | undefined {
+  if (account === undefined || account.username !== username) return undefined
+  const password = Buffer.from(account.password, 'utf8')
+  if (password.length > LONGEST_PASSWORD) return undefined
+  return Buffer.concat([password], LONGEST_PASSWORD)
+}

@@ -1,0 +1,110 @@
+import { errorChain } from '../../runtime/index.js'
+import { COMPLETION, CommandFailed } from '../protocol/completion.js'
+import { expectControl } from './boot-options.js'
+import { NET_FN, type Bmc, type Call, type Command } from './command.js'
+
+const RESTORE_POLICIES = ['always off', 'previous', 'always on'] as const
+
+function status({ bmc: { machine, memory } }: Call): number[] {
+  const { firmware } = machine
+  const policy = RESTORE_POLICIES.indexOf(firmware.bmcSettings.powerRestorePolicy ?? 'always off')
+  const isOn = machine.power() === 'on'
+  const isIdentified = firmware.indicator('chassis', 'LED') !== 'off'
+  const identify = !isIdentified ? 0 : memory.identifiesForAWhile ? 1 : 2
+  return [(policy << 5) | Number(isOn), memory.poweredByCommand ? 0x10 : 0, 0x40 | (identify << 4)]
+}
+
+/** How long a command waits for the machine: a hasty caller then sees the new state at once. */
+const PATIENCE = 100
+
+async function control({ bmc, data }: Call): Promise<void> {
+  const { machine, memory } = bmc
+  const wanted = CONTROLS[data[0]! & 0x0f]
+  if (!wanted) throw new CommandFailed(COMPLETION.invalidField)
+  // Boot flags that were set for this command must not end while it is carried out.
+  if (memory.bootFlags.isRunning) expectControl(bmc)
+  if (wanted.needsPower && machine.power() === 'off') throw new CommandFailed(COMPLETION.notInPresentState)
+  if (wanted.does === 'diagnostic interrupt') return machine.firmware.signal('nmi')
+  if (wanted.does !== 'off') memory.poweredByCommand = true
+  await pressed(bmc, wanted.does, wanted.isSoft ?? false)
+}
+
+interface Control {
+  does: 'on' | 'off' | 'reboot' | 'diagnostic interrupt'
+  /** Whether it makes no sense for a machine that is off. */
+  needsPower?: boolean
+  isSoft?: boolean
+}
+
+/** IPMI 2.0, table 28-4. */
+const CONTROLS: Readonly<Record<number, Control | undefined>> = {
+  0: { does: 'off' },
+  1: { does: 'on' },
+  2: { does: 'reboot', needsPower: true },
+  3: { does: 'reboot', needsPower: true },
+  4: { does: 'diagnostic interrupt', needsPower: true },
+  5: { does: 'off', isSoft: true, needsPower: true },
+}
+
+/** Presses the power button. As real BMCs do, this answers before a slow machine has reached its state. */
+async function pressed({ machine, clock, logger }: Bmc, target: 'on' | 'off' | 'reboot', soft: boolean): Promise<void> {
+  const done = machine.setPower(target, { soft }).catch((error: unknown) => {
+    logger('warn', `${machine.spec.id} did not change its power: ${errorChain(error).join(': ')}`)
+  })
+  const waited = new AbortController()
+  const patience = clock.sleep(PATIENCE, { weak: true, signal: waited.signal }).catch(() => {})
+  await Promise.race([done, patience])
+  waited.abort()
+}
+
+const IDENTIFY_SECONDS = 15
+
+async function identify({ bmc: { machine, memory }, data }: Call): Promise<void> {
+  const { firmware } = machine
+  const seconds = data[0] ?? IDENTIFY_SECONDS
+  const isForced = ((data[1] ?? 0) & 1) !== 0
+  memory.identify.stop()
+  const isOn = isForced || seconds > 0
+  await firmware.setIndicator('chassis', 'LED', isOn ? 'blinking' : 'off')
+  memory.identifiesForAWhile = isOn && !isForced
+  if (memory.identifiesForAWhile)
+    memory.identify.start(seconds * 1000, () => firmware.setIndicator('chassis', 'LED', 'off'))
+}
+
+async function setRestorePolicy({ bmc: { machine }, data }: Call): Promise<number[]> {
+  const number = data[0]! & 7
+  // 3 asks only which policies there are.
+  if (number > 3) throw new CommandFailed(COMPLETION.invalidField)
+  if (number < 3) await machine.firmware.setBmcSettings({ powerRestorePolicy: RESTORE_POLICIES[number]! })
+  return [0x07]
+}
+
+export const CHASSIS_COMMANDS: readonly Command[] = [
+  {
+    ...{ title: 'Get Chassis Capabilities', netFn: NET_FN.chassis, command: 0x00 },
+    ...{ call: 'read hardware', privilege: 'user', length: [0, 0] },
+    // It has a diagnostic interrupt; all devices are the BMC.
+    run: () => [0x04, 0x20, 0x20, 0x20, 0x20, 0x20],
+  },
+  {
+    ...{ title: 'Get Chassis Status', netFn: NET_FN.chassis, command: 0x01 },
+    ...{ call: 'read power', privilege: 'user', length: [0, 0], run: status },
+  },
+  {
+    ...{ title: 'Chassis Control', netFn: NET_FN.chassis, command: 0x02 },
+    ...{ call: 'set power', privilege: 'operator', length: [1, 1], run: control },
+  },
+  {
+    ...{ title: 'Chassis Identify', netFn: NET_FN.chassis, command: 0x04 },
+    ...{ call: 'change indicators', privilege: 'operator', length: [0, 2], run: identify },
+  },
+  {
+    ...{ title: 'Set Power Restore Policy', netFn: NET_FN.chassis, command: 0x06 },
+    ...{ call: 'change firmware', privilege: 'operator', length: [1, 1], run: setRestorePolicy },
+  },
+  {
+    ...{ title: 'Get System Restart Cause', netFn: NET_FN.chassis, command: 0x07 },
+    ...{ call: 'read power', privilege: 'user', length: [0, 0] },
+    run: ({ bmc: { memory } }) => [memory.poweredByCommand ? 0x01 : 0x00, 0x01],
+  },
+]

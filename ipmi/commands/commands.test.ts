@@ -1,0 +1,355 @@
+import { describe, expect, test } from 'vitest'
+import type { BootTarget } from '../../machine/index.js'
+import { VirtualClock } from '../../runtime/index.js'
+import { openSession, Refused, type Caller } from '../../test/kit/ipmi/caller.js'
+import { servedIpmi, type ServedIpmi } from '../../test/kit/ipmi/served.js'
+
+const POWER = { off: 0, on: 1, cycle: 2, reset: 3, diagnostic: 4, soft: 5 }
+
+/** A session of an administrator. */
+async function administrator(served: ServedIpmi): Promise<Caller> {
+  const caller = await openSession(served.bmc())
+  await caller.done(0x06, 0x3b, [4])
+  return caller
+}
+
+const text = (bytes: Buffer): string => bytes.toString('hex')
+
+describe('a command', () => {
+  test('that the BMC does not know, has the wrong length or another LUN is refused by its code', async () => {
+    await using served = await servedIpmi()
+    const caller = await administrator(served)
+    expect(await caller.ask(0x30, 0x01)).toEqual({ completion: 0xc1, data: Buffer.alloc(0) })
+    expect(await caller.ask(0x00, 0x02)).toMatchObject({ completion: 0xc7 })
+    expect(await caller.ask(0x00, 0x02, [1, 1])).toMatchObject({ completion: 0xc7 })
+    expect(await caller.ask(0x00, 0x01, [], 3)).toMatchObject({ completion: 0xc2 })
+    expect(served.machine().power()).toBe('off')
+  })
+
+  test('of a machine that fails is answered by an unspecified error', async () => {
+    await using served = await servedIpmi()
+    served.parts.accounts.set = () => Promise.reject(new Error('the disk is full'))
+    const caller = await administrator(served)
+    expect(await caller.ask(0x06, 0x47, [0x02, 0x02, ...Buffer.alloc(16, 0x61)])).toMatchObject({ completion: 0xff })
+  })
+})
+
+describe('the chassis', () => {
+  test('changes its power, and refuses what needs it to be on', async () => {
+    await using served = await servedIpmi()
+    const caller = await administrator(served)
+    for (const control of [POWER.cycle, POWER.reset, POWER.diagnostic, POWER.soft])
+      expect(await caller.ask(0x00, 0x02, [control])).toMatchObject({ completion: 0xd5 })
+    const status = async (): Promise<string> => text(await caller.done(0x00, 0x01))
+    expect(await status()).toBe('000040')
+    await caller.done(0x00, 0x02, [POWER.on])
+    // On, by a command.
+    expect(await status()).toBe('011040')
+    expect([...(await caller.done(0x00, 0x07))]).toEqual([1, 1])
+    const before = served.machine().lastBoot()?.id
+    for (const control of [POWER.cycle, POWER.reset, POWER.diagnostic]) await caller.done(0x00, 0x02, [control])
+    expect(served.machine().power()).toBe('on')
+    expect(served.machine().lastBoot()?.id).not.toBe(before)
+    expect(served.machine().firmware.log.entries.at(-1)).toMatchObject({ kind: 'nmi' })
+    await caller.done(0x00, 0x02, [POWER.soft])
+    expect(served.machine().power()).toBe('off')
+    expect(await caller.ask(0x00, 0x02, [7])).toMatchObject({ completion: 0xcc })
+  })
+
+  test('is identified for some seconds, until it is told otherwise, or not', async () => {
+    const clock = new VirtualClock()
+    await using served = await servedIpmi(1, clock)
+    const caller = await administrator(served)
+    const state = async (): Promise<number> => ((await caller.done(0x00, 0x01))[2]! >> 4) & 3
+    const led = (): string => served.machine().firmware.indicator('chassis', 'LED')
+    await caller.done(0x00, 0x04)
+    expect([await state(), led()]).toEqual([1, 'blinking'])
+    await clock.advance(14_000)
+    expect(led()).toBe('blinking')
+    await clock.advance(2_000)
+    expect([await state(), led()]).toEqual([0, 'off'])
+    await caller.done(0x00, 0x04, [0, 1])
+    await clock.advance(50_000)
+    expect([await state(), led()]).toEqual([2, 'blinking'])
+    await caller.done(0x00, 0x04, [0])
+    expect([await state(), led()]).toEqual([0, 'off'])
+  })
+
+  test('keeps its power restore policy', async () => {
+    await using served = await servedIpmi()
+    const caller = await administrator(served)
+    for (const policy of [2, 1, 0]) {
+      expect([...(await caller.done(0x00, 0x06, [policy]))]).toEqual([7])
+      expect((await caller.done(0x00, 0x01))[0]! >> 5).toBe(policy)
+    }
+    await caller.done(0x00, 0x06, [3])
+    expect(await caller.ask(0x00, 0x06, [4])).toMatchObject({ completion: 0xcc })
+  })
+})
+
+describe('the boot flags', () => {
+  const set = (flags: readonly number[]): [number, number, number[]] => [0x00, 0x08, [5, ...flags, 0, 0, 0].slice(0, 6)]
+  const get = [0x00, 0x09, [5, 0, 0]] as const
+
+  test.each<[number, BootTarget, number]>([
+    [1, 'Pxe', 1],
+    [2, 'Hdd', 2],
+    // What the override cannot tell apart is read back as it was set.
+    [3, 'Hdd', 3],
+    [4, 'Diags', 4],
+    [5, 'Cd', 5],
+    [6, 'BiosSetup', 6],
+    [7, 'Floppy', 7],
+    [8, 'Cd', 8],
+    [9, 'Usb', 9],
+    [11, 'Usb', 11],
+    [15, 'Floppy', 15],
+  ])('with device %i set the boot override to %s', async (selector, target, read) => {
+    await using served = await servedIpmi()
+    const caller = await administrator(served)
+    const { boot } = served.machine().firmware
+    await caller.done(...set([0xa0, selector << 2, 0x40]))
+    expect(boot.override).toMatchObject({ target, enabled: 'Once' })
+    expect(text(await caller.done(...get))).toBe(Buffer.from([1, 5, 0xa0, read << 2, 0x40, 0, 0]).toString('hex'))
+    await caller.done(...set([0xe0, selector << 2, 0]))
+    expect(boot.override).toMatchObject({ target, enabled: 'Continuous' })
+    await caller.done(...set([0, 0, 0]))
+    expect(boot.override).toMatchObject({ target: 'None', enabled: 'Disabled' })
+  })
+
+  test.each<[BootTarget, number]>([
+    ['Pxe', 1],
+    ['Hdd', 2],
+    ['Cd', 5],
+    ['BiosSetup', 6],
+    ['UefiHttp', 0],
+  ])('show an override to %s that Redfish has set', async (target, selector) => {
+    await using served = await servedIpmi()
+    const caller = await administrator(served)
+    await caller.done(...set([0xa0, 4 << 2, 0]))
+    await served.machine().firmware.boot.setOverride({ target, enabled: 'Continuous' })
+    expect([...(await caller.done(...get))]).toEqual([1, 5, 0xe0, selector << 2, 0, 0, 0])
+  })
+
+  test('for one boot are gone after it', async () => {
+    await using served = await servedIpmi()
+    const caller = await administrator(served)
+    await served.machine().setBoot({ kind: 'disk' })
+    await caller.done(...set([0xa0, 5 << 2, 0]))
+    await caller.done(0x00, 0x02, [POWER.on])
+    await expect.poll(() => served.machine().boot()?.source).toEqual({ kind: 'cdrom' })
+    expect([...(await caller.done(...get))]).toEqual([1, 5, 0x20, 0, 0, 0, 0])
+  })
+
+  test('are no longer valid a minute after, unless a chassis control command has come', async () => {
+    const clock = new VirtualClock()
+    await using served = await servedIpmi(1, clock)
+    const { boot } = served.machine().firmware
+    const minuteLater = async (setFirst: (caller: Caller) => Promise<unknown>): Promise<string> => {
+      const caller = await administrator(served)
+      await setFirst(caller)
+      await caller.done(...set([0xe0, 1 << 2, 0]))
+      await clock.advance(50_000)
+      expect(boot.override.enabled).toBe('Continuous')
+      await clock.advance(11_000)
+      return boot.override.enabled
+    }
+    expect(await minuteLater((caller) => caller.done(0x00, 0x08, [4, 1, 1]))).toBe('Disabled')
+    // Ironic asks for this before it sets a boot device.
+    expect(await minuteLater((caller) => caller.done(0x00, 0x08, [3, 8]))).toBe('Continuous')
+    const caller = await administrator(served)
+    await caller.done(0x00, 0x08, [3, 0])
+    await caller.done(...set([0xe0, 1 << 2, 0]))
+    await clock.advance(50_000)
+    await caller.done(0x00, 0x02, [POWER.on])
+    await clock.advance(50_000)
+    expect(boot.override.enabled).toBe('Continuous')
+  })
+
+  test('of Supermicro name the disk by the selector of remote media', async () => {
+    await using served = await servedIpmi()
+    const machine = served.machine()
+    machine.spec.manufacturer = 'Supermicro'
+    const caller = await administrator(served)
+    await caller.done(...set([0xe0, 0x24, 0]))
+    expect(machine.firmware.boot.override).toMatchObject({ target: 'Hdd' })
+    expect((await caller.done(...get))[3]).toBe(0x24)
+  })
+
+  test('turn UEFI on, and refuse what has no meaning', async () => {
+    await using served = await servedIpmi()
+    const caller = await administrator(served)
+    const { firmware } = served.machine()
+    await firmware.setBootMode('bios')
+    await caller.done(...set([0xa0, 1 << 2, 0]))
+    expect(firmware.bootMode).toBe('uefi')
+    await caller.done(...set([0x80, 2 << 2, 0]))
+    expect(firmware.bootMode).toBe('uefi')
+    expect(await caller.ask(...set([0x80, 0x0a << 2, 0]))).toMatchObject({ completion: 0xcc })
+    expect(await caller.ask(0x00, 0x08, [5, 0x80])).toMatchObject({ completion: 0xc7 })
+    expect(await caller.ask(0x00, 0x08, [9, 1])).toMatchObject({ completion: 0x80 })
+    expect(await caller.ask(0x00, 0x09, [9, 0, 0])).toMatchObject({ completion: 0x80 })
+  })
+
+  test('stand beside the other boot options', async () => {
+    await using served = await servedIpmi()
+    const caller = await administrator(served)
+    await caller.done(0x00, 0x08, [0, 1])
+    await caller.done(0x00, 0x08, [3, 0x1f])
+    await caller.done(0x00, 0x08, [4, 0x05, 0x07])
+    const read = async (parameter: number): Promise<number[]> => [
+      ...(await caller.done(0x00, 0x09, [parameter, 0, 0])).subarray(2),
+    ]
+    expect([await read(0), await read(3), await read(4)]).toEqual([[1], [0x1f], [0, 5]])
+  })
+})
+
+describe('the identity', () => {
+  test.each([
+    ['Dell Inc.', 674],
+    ['HPE', 47196],
+    ['Supermicro', 10876],
+    ['Lenovo', 19046],
+    ['ironstage', 0],
+  ])('of %s has the enterprise number %i', async (manufacturer, number) => {
+    await using served = await servedIpmi()
+    served.machine().spec.manufacturer = manufacturer
+    const data = await (await administrator(served)).done(0x06, 0x01)
+    expect(data.readUIntLE(6, 3)).toBe(number)
+    expect([data[2], data[3], data[4]]).toEqual([2, 0, 2])
+  })
+
+  test('of the FRU is the machine’s, with sound checksums', async () => {
+    await using served = await servedIpmi()
+    const caller = await administrator(served)
+    const size = (await caller.done(0x0a, 0x10, [0])).readUInt16LE(0)
+    const parts = []
+    for (let at = 0; at < size; at += 16) parts.push((await caller.done(0x0a, 0x11, [0, at, 0, 16])).subarray(1))
+    const fru = Buffer.concat(parts)
+    expect(fru).toHaveLength(size)
+    const sum = (from: number, length: number): number =>
+      fru.subarray(from, from + length).reduce((all, byte) => all + byte, 0) & 0xff
+    expect(sum(0, 8)).toBe(0)
+    for (const start of [fru[2]!, fru[3]!, fru[4]!]) expect(sum(start * 8, fru[start * 8 + 1]! * 8)).toBe(0)
+    for (const each of ['ironstage', 'Simulated Server', 'IST-000001']) expect(fru.includes(each)).toBe(true)
+    expect(await caller.ask(0x0a, 0x10, [1])).toMatchObject({ completion: 0xcb })
+    expect(await caller.ask(0x0a, 0x11, [0, 0xff, 0xff, 1])).toMatchObject({ completion: 0xc9 })
+  })
+})
+
+describe('the sensors', () => {
+  test('are in the repository, which is read by parts with a reservation only', async () => {
+    await using served = await servedIpmi()
+    const caller = await administrator(served)
+    const count = (await caller.done(0x0a, 0x20)).readUInt16LE(1)
+    const names = []
+    let next = 0
+    do {
+      const data = await caller.done(0x0a, 0x23, [0, 0, next & 0xff, next >> 8, 0, 0xff])
+      const record = data.subarray(2)
+      expect(record).toHaveLength(5 + record[4]!)
+      const at = { 0x01: 47, 0x03: 16, 0x12: 15 }[record[3]!]!
+      names.push(record.toString('latin1', at + 1, at + 1 + (record[at]! & 0x1f)))
+      next = data.readUInt16LE(0)
+    } while (next !== 0xffff)
+    expect(names).toHaveLength(count)
+    expect(names).toEqual(expect.arrayContaining(['Inlet Temp', 'Fan1 RPM', 'Power State', 'BMC']))
+    expect(await caller.ask(0x0a, 0x23, [0, 0, 0, 0, 5, 8])).toMatchObject({ completion: 0xc5 })
+    const [low, high] = await caller.done(0x0a, 0x22)
+    expect(await caller.done(0x0a, 0x23, [low!, high!, 0, 0, 5, 8])).toHaveLength(10)
+    await caller.done(0x0a, 0x22)
+    expect(await caller.ask(0x0a, 0x23, [low!, high!, 0, 0, 5, 8])).toMatchObject({ completion: 0xc5 })
+    expect(await caller.ask(0x0a, 0x23, [0, 0, 0xee, 0, 0, 0xff])).toMatchObject({ completion: 0xcb })
+  })
+
+  test('follow the power of the machine', async () => {
+    await using served = await servedIpmi()
+    const caller = await administrator(served)
+    const reading = async (number: number): Promise<number[]> => [...(await caller.done(0x04, 0x2d, [number]))]
+    // A CPU that is off has no temperature; a fan that may stand still is not low.
+    expect([await reading(1), await reading(2), await reading(3)]).toEqual([
+      [21, 0x40, 0xc0],
+      [0, 0x60, 0xc0],
+      [0, 0x40, 0xc0],
+    ])
+    await caller.done(0x00, 0x02, [POWER.on])
+    expect([await reading(2), await reading(3)]).toEqual([
+      [46, 0x40, 0xc0],
+      [6480 / 60, 0x40, 0xc0],
+    ])
+    expect([...(await caller.done(0x04, 0x27, [1]))]).toEqual([0x12, 0, -7 & 0xff, 0, 0, 47, 0])
+    expect(await caller.ask(0x04, 0x2d, [99])).toMatchObject({ completion: 0xcb })
+  })
+})
+
+describe('the system event log', () => {
+  test('has what happened to the machine, and is cleared with a reservation only', async () => {
+    const clock = new VirtualClock()
+    await using served = await servedIpmi(1, clock)
+    const caller = await administrator(served)
+    await caller.done(0x00, 0x02, [POWER.on])
+    await expect.poll(() => served.machine().firmware.log.entries.at(-1)?.kind).toBe('boot failed')
+    await served.machine().firmware.insert('cdrom', 'http://images.example.com/a.iso')
+    await caller.done(0x00, 0x02, [POWER.diagnostic])
+    const seconds = Math.floor(clock.now() / 1000)
+    const entries = []
+    for (let next = 0; next !== 0xffff; ) {
+      const data = await caller.done(0x0a, 0x43, [0, 0, next & 0xff, next >> 8, 0, 0xff])
+      next = data.readUInt16LE(0)
+      const record = data.subarray(2)
+      expect([record.length, record[2], record.readUInt32LE(3)]).toEqual([16, 2, seconds])
+      entries.push([record[10], record[13]])
+    }
+    // Working, no bootable medium, diagnostic interrupt; an inserted medium has no event in IPMI.
+    expect(entries).toEqual([
+      [0x22, 0],
+      [0x1e, 0],
+      [0x13, 0],
+    ])
+    expect((await caller.done(0x0a, 0x40)).readUInt16LE(1)).toBe(3)
+    const clear = [...Buffer.from('CLR'), 0xaa]
+    expect(await caller.ask(0x0a, 0x47, [0, 0, ...clear])).toMatchObject({ completion: 0xc5 })
+    const reservation = await caller.done(0x0a, 0x42)
+    expect(await caller.ask(0x0a, 0x47, [...reservation, 1, 2, 3, 0xaa])).toMatchObject({ completion: 0xcc })
+    await caller.done(0x0a, 0x47, [...reservation, ...clear])
+    expect(await caller.ask(0x0a, 0x47, [...reservation, ...clear])).toMatchObject({ completion: 0xc5 })
+    const left = await caller.done(0x0a, 0x43, [0, 0, 0, 0, 0, 0xff])
+    expect([left.readUInt16LE(0), left[12], left[15]]).toEqual([0xffff, 0x10, 2])
+  })
+})
+
+describe('the users', () => {
+  test('are one, whose name and password can be changed', async () => {
+    await using served = await servedIpmi()
+    const bmc = served.bmc()
+    const caller = await openSession(bmc)
+    await caller.done(0x06, 0x3b, [4])
+    const name = async (user: number): Promise<string> =>
+      (await caller.done(0x06, 0x46, [user])).toString('latin1').replaceAll('\0', '')
+    expect([await name(1), await name(2), await name(3)]).toEqual(['', 'admin', ''])
+    expect([...(await caller.done(0x06, 0x44, [1, 2]))]).toEqual([10, 0x41, 1, 0x34])
+    const password = (of: string, length: number): number[] => [...Buffer.concat([Buffer.from(of)], length)]
+    await caller.done(0x06, 0x47, [0x82, 2, ...password('a-password-of-20-byt', 20)])
+    expect(served.accounts.get('machine-1')).toEqual({ username: 'admin', password: 'a-password-of-20-byt' })
+    await expect(openSession(bmc)).rejects.toThrow(Refused)
+    await openSession(bmc, { password: 'a-password-of-20-byt' })
+    expect(await caller.ask(0x06, 0x47, [0x02, 3, ...password('a-password-of-20', 16)])).toMatchObject({
+      completion: 0x81,
+    })
+    expect(await caller.ask(0x06, 0x47, [0x82, 3, ...password('wrong', 20)])).toMatchObject({ completion: 0x80 })
+    await caller.done(0x06, 0x47, [0x82, 3, ...password('a-password-of-20-byt', 20)])
+    await caller.done(0x06, 0x45, [2, ...password('operator', 16)])
+    await openSession(bmc, { username: 'operator', password: 'a-password-of-20-byt' })
+  })
+
+  test('cannot be more, and the one cannot be disabled', async () => {
+    await using served = await servedIpmi()
+    const caller = await administrator(served)
+    const password = Buffer.alloc(16, 0x61)
+    expect(await caller.ask(0x06, 0x47, [3, 2, ...password])).toMatchObject({ completion: 0xd5 })
+    expect(await caller.ask(0x06, 0x47, [2, 0, ...password])).toMatchObject({ completion: 0xd5 })
+    expect(await caller.ask(0x06, 0x45, [3, ...password])).toMatchObject({ completion: 0xd5 })
+    expect(await caller.ask(0x06, 0x46, [11])).toMatchObject({ completion: 0xcc })
+    expect(await caller.ask(0x06, 0x47, [2, 2, 1, 2, 3])).toMatchObject({ completion: 0xc7 })
+  })
+})

@@ -1,0 +1,67 @@
+import type { MachineSpec } from '../../machine/index.js'
+import { COMPLETION, CommandFailed } from '../protocol/completion.js'
+import { littleEndian, NET_FN, type Call, type Command } from './command.js'
+
+const ROUND = 8
+const END_OF_FIELDS = 0xc1
+
+/** A field of Latin-1 text. One of a single byte would be read as the end of the fields. */
+function field(text: string): Buffer {
+  const bytes = Buffer.from(text, 'latin1').subarray(0, 63)
+  const longer = bytes.length === 1 ? Buffer.from([...bytes, 0x20]) : bytes
+  return Buffer.from([0xc0 | longer.length, ...longer])
+}
+
+const withChecksum = (bytes: Buffer): Buffer => {
+  bytes[bytes.length - 1] = -bytes.reduce((sum, byte) => sum + byte, 0) & 0xff
+  return bytes
+}
+
+/** An area: version, length in eights, what stands before the fields, the fields, a checksum. */
+function area(before: readonly number[], fields: readonly string[]): Buffer {
+  const content = Buffer.concat([Buffer.from([1, 0, ...before]), ...fields.map(field), Buffer.from([END_OF_FIELDS])])
+  const bytes = Buffer.concat([content], Math.ceil((content.length + 1) / ROUND) * ROUND)
+  bytes[1] = bytes.length / ROUND
+  return withChecksum(bytes)
+}
+
+const RACK_MOUNT = 0x17
+const ENGLISH = 0
+/** The board was made at an unspecified time. */
+const UNSPECIFIED = [0, 0, 0]
+
+/** FRU information of a machine, by the Platform Management FRU Information Storage Definition 1.0. */
+export function fruOf({ manufacturer, product, serial }: MachineSpec): Buffer {
+  const chassis = area([RACK_MOUNT], ['', serial])
+  const board = area([ENGLISH, ...UNSPECIFIED], [manufacturer, product, serial, '', ''])
+  const unit = area([ENGLISH], [manufacturer, product, '', '', serial, '', ''])
+  const at = [ROUND, ROUND + chassis.length, ROUND + chassis.length + board.length].map((each) => each / ROUND)
+  const header = withChecksum(Buffer.from([1, 0, ...at, 0, 0, 0]))
+  return Buffer.concat([header, chassis, board, unit])
+}
+
+function contents({ bmc, data }: Call): Buffer {
+  if (data[0] !== 0) throw new CommandFailed(COMPLETION.notPresent)
+  return fruOf(bmc.machine.spec)
+}
+
+function read(call: Call): number[] {
+  const bytes = contents(call)
+  const offset = call.data.readUInt16LE(1)
+  if (offset >= bytes.length) throw new CommandFailed(COMPLETION.outOfRange)
+  const part = bytes.subarray(offset, offset + call.data[3]!)
+  return [part.length, ...part]
+}
+
+export const FRU_COMMANDS: readonly Command[] = [
+  {
+    ...{ title: 'Get FRU Inventory Area Info', netFn: NET_FN.storage, command: 0x10 },
+    ...{ call: 'read hardware', privilege: 'user', length: [1, 1] },
+    // Read by bytes, not by words.
+    run: (call) => [...littleEndian(contents(call).length, 2), 0],
+  },
+  {
+    ...{ title: 'Read FRU Data', netFn: NET_FN.storage, command: 0x11 },
+    ...{ call: 'read hardware', privilege: 'user', length: [4, 4], run: read },
+  },
+]

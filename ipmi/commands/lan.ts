@@ -1,0 +1,64 @@
+import { isIPv4 } from 'node:net'
+import { CIPHER_SUITES } from '../protocol/cipher-suites.js'
+import { COMPLETION, CommandFailed } from '../protocol/completion.js'
+import { PRIVILEGE } from '../protocol/privilege.js'
+import { checkChannel } from './app.js'
+import { fixedText, NET_FN, type Bmc, type Call, type Command } from './command.js'
+
+const addressBytes = (address: string): number[] => (isIPv4(address) ? address.split('.').map(Number) : [0, 0, 0, 0])
+
+/** A locally administered MAC address, made from the machine's first NIC. */
+function macOf({ machine: { spec } }: Bmc): number[] {
+  const [first = 0, ...rest] = (spec.nics[0]?.mac ?? '52:54:00:00:00:00').split(':').map((each) => parseInt(each, 16))
+  return [(first | 0x02) ^ 0x08, ...rest]
+}
+
+/** The parameters of the LAN configuration that there are; IPMI 2.0, table 23-4. */
+const PARAMETERS: Readonly<Record<number, ((bmc: Bmc) => readonly number[]) | undefined>> = {
+  // Set complete.
+  0: () => [0],
+  // No authentication of IPMI 1.5, for no privilege.
+  1: () => [0],
+  2: () => [0, 0, 0, 0, 0],
+  3: ({ address }) => addressBytes(address.host),
+  // A static address.
+  4: () => [0x01],
+  5: macOf,
+  6: ({ address }) => (address.host.startsWith('127.') ? [255, 0, 0, 0] : [255, 255, 255, 0]),
+  8: ({ address }) => [address.port & 0xff, address.port >> 8],
+  12: () => [0, 0, 0, 0],
+  13: () => [0, 0, 0, 0, 0, 0],
+  14: () => [0, 0, 0, 0],
+  15: () => [0, 0, 0, 0, 0, 0],
+  16: () => fixedText('public', 18),
+  // No VLAN.
+  20: () => [0, 0],
+  21: () => [0],
+  22: () => [CIPHER_SUITES.length],
+  23: () => [0, ...CIPHER_SUITES.map(({ id }) => id), ...Array.from({ length: 16 - CIPHER_SUITES.length }, () => 0)],
+  24: () => [0, ...privileges()],
+}
+
+/** The highest level of each suite, two in a byte. */
+function privileges(): number[] {
+  const levels = Array.from({ length: 16 }, (_, index) => (index < CIPHER_SUITES.length ? PRIVILEGE.administrator : 0))
+  return Array.from({ length: 8 }, (_, index) => levels[2 * index]! | (levels[2 * index + 1]! << 4))
+}
+
+/** Revision of the parameters: 1.1. */
+const REVISION = 0x11
+
+function parameters({ bmc, data }: Call): number[] {
+  checkChannel(data[0]!)
+  if ((data[0]! & 0x80) !== 0) return [REVISION]
+  const value = PARAMETERS[data[1]!]
+  if (!value) throw new CommandFailed(COMPLETION.parameterNotSupported)
+  return [REVISION, ...value(bmc)]
+}
+
+export const LAN_COMMANDS: readonly Command[] = [
+  {
+    ...{ title: 'Get LAN Configuration Parameters', netFn: NET_FN.transport, command: 0x02 },
+    ...{ call: 'read manager', privilege: 'operator', length: [4, 4], run: parameters },
+  },
+]

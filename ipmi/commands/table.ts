@@ -1,0 +1,25 @@
+import { APP_COMMANDS } from './app.js'
+import { BOOT_OPTION_COMMANDS } from './boot-options.js'
+import { CHASSIS_COMMANDS } from './chassis.js'
+import type { Command } from './command.js'
+import { FRU_COMMANDS } from './fru.js'
+import { LAN_COMMANDS } from './lan.js'
+import { SDR_COMMANDS } from './sdr.js'
+import { SEL_COMMANDS } from './sel.js'
+import { SENSOR_COMMANDS } from './sensors.js'
+import { SOL_COMMANDS } from './sol.js'
+import { USER_COMMANDS } from './users.js'
+
+/** All commands that a BMC knows. */
+export const COMMANDS: readonly Command[] = [
+  ...[...CHASSIS_COMMANDS, ...BOOT_OPTION_COMMANDS, ...APP_COMMANDS, ...USER_COMMANDS, ...SENSOR_COMMANDS],
+  ...[...SDR_COMMANDS, ...SEL_COMMANDS, ...FRU_COMMANDS, ...LAN_COMMANDS, ...SOL_COMMANDS],
+]
+
+const BY_NUMBER = new Map(COMMANDS.map((each) => [numberOf(each.netFn, each.command), each]))
+
+function numberOf(netFn: number, command: number): number {
+  return netFn * 256 + command
+}
+
+export const commandOf = (netFn: number, command: number): Command | undefined => BY_NUMBER.get(numberOf(netFn, command))

@@ -1,0 +1,114 @@
+import type { Clock, Probe } from '../../runtime/index.js'
+import { Timer } from '../commands/timer.js'
+import { PAYLOAD } from '../protocol/packet.js'
+import { IDLE, type Session } from '../session/session.js'
+import { readSol, solPacket } from './sol-packet.js'
+
+/** Most characters of a packet, in both directions. */
+export const MOST_CHARACTERS = 200
+/** How often a packet is sent, and the time between, in milliseconds: the factory values of the SOL configuration. */
+export const RETRIES = 7
+export const RETRY_INTERVAL = 500
+/** Characters that wait for a caller; older ones make room. */
+const MOST_WAITING = 64 * 1024
+
+interface Sent {
+  sequence: number
+  characters: Buffer
+  left: number
+}
+
+/** A machine's console for one session at a time: what appears on it from the activation on. */
+export class SerialConsole {
+  readonly #probe: Probe
+  readonly #machine: string
+  readonly #clock: Clock
+  readonly #retry: Timer
+  #active: { session: Session; listener: Disposable } | undefined
+  #waiting = Buffer.alloc(0)
+  #sent: Sent | undefined
+  #sequence = 0
+
+  constructor(parts: { probe: Probe; clock: Clock; machine: string }) {
+    this.#probe = parts.probe
+    this.#machine = parts.machine
+    this.#clock = parts.clock
+    this.#retry = new Timer(parts.clock)
+  }
+
+  /** The session that has activated it. */
+  get session(): Session | undefined {
+    return this.#active?.session
+  }
+
+  activate(session: Session): void {
+    const listener = this.#probe.attach(
+      (point, next) => {
+        if (point['machine'] === this.#machine) this.#say(String(point['line']))
+        return next()
+      },
+      ['console'],
+    )
+    this.#active = { session, listener }
+  }
+
+  deactivate(): void {
+    this.#active?.listener[Symbol.dispose]()
+    this.#active = undefined
+    this.#retry.stop()
+    this.#waiting = Buffer.alloc(0)
+    this.#sent = undefined
+    this.#sequence = 0
+  }
+
+  /** Takes a packet of the session that has activated it. */
+  receive(payload: Buffer): void {
+    const packet = readSol(payload)
+    const session = this.session
+    if (!packet || !session) return
+    const { sequence, acknowledged, accepted, isNack, characters } = packet
+    if (this.#sent && acknowledged === this.#sent.sequence) {
+      const taken = isNack ? Math.min(accepted, this.#sent.characters.length) : this.#sent.characters.length
+      this.#waiting = Buffer.concat([this.#sent.characters.subarray(taken), this.#waiting])
+      this.#sent = undefined
+      this.#retry.stop()
+    }
+    // The machine takes no input: what is typed is acknowledged, and lost.
+    if (sequence !== 0)
+      session.send(session.seal(PAYLOAD.sol, solPacket({ sequence: 0, acknowledged: sequence, accepted: characters })))
+    this.#go()
+  }
+
+  #say(line: string): void {
+    // A caller that has gone without a word is noticed when there is something to send.
+    if (this.session && this.#clock.now() - this.session.usedAt > IDLE) return this.deactivate()
+    const all = Buffer.concat([this.#waiting, Buffer.from(`${line}\r\n`)])
+    this.#waiting = all.subarray(Math.max(0, all.length - MOST_WAITING))
+    this.#go()
+  }
+
+  /** Sends the next packet, when the one before is acknowledged. */
+  #go(): void {
+    if (!this.#active || this.#sent || this.#waiting.length === 0) return
+    this.#sequence = (this.#sequence % 15) + 1
+    const characters = this.#waiting.subarray(0, MOST_CHARACTERS)
+    this.#waiting = this.#waiting.subarray(characters.length)
+    this.#sent = { sequence: this.#sequence, characters, left: RETRIES }
+    this.#send()
+  }
+
+  #send(): void {
+    const { session } = this
+    const sent = this.#sent
+    if (!session || !sent) return
+    const { sequence, characters } = sent
+    session.send(session.seal(PAYLOAD.sol, solPacket({ sequence, acknowledged: 0, accepted: 0, data: characters })))
+    this.#retry.start(RETRY_INTERVAL, async () => {
+      if (this.#sent !== sent) return
+      if (sent.left-- > 0) return this.#send()
+      // After the last try the characters are lost, as in the specification.
+      this.#sent = undefined
+      this.#go()
+    })
+  }
+}
