@@ -102,7 +102,8 @@ class SimulatedBmc implements IpmiBmc {
   /** A packet without session: a command that needs none, or a part of a handshake. */
   async #outside({ version, payloadType, payload, isEncrypted, isAuthenticated }: Packet, send: Send): Promise<void> {
     if (isEncrypted || isAuthenticated) return
-    const plain = (type: number, bytes: Buffer): void => send(rmcpDatagram(RMCP_IPMI, plainPacket(version, type, bytes)))
+    const plain = (type: number, bytes: Buffer): void =>
+      send(rmcpDatagram(RMCP_IPMI, plainPacket(version, type, bytes)))
     if (payloadType !== PAYLOAD.ipmi) {
       await this.#seen('read sessions', 'Open Session', async () => {
         const answer = this.#bmc.sessions.answer(payloadType, payload, send)
@@ -137,7 +138,7 @@ class SimulatedBmc implements IpmiBmc {
     const { netFn, command: number, data, lun } = request
     const command = lun === 0 ? commandOf(netFn, number) : undefined
     const refusal = refusalOf(command, request, session)
-    // What is refused passes the probe too: a dark BMC refuses nothing.
+    // Refused requests pass the probe too: a dark BMC refuses nothing.
     const call: Call = { bmc: this.#bmc, session, data: Buffer.from(data) }
     const run = command && refusal === undefined ? () => ran(command, call) : async () => ({ completion: refusal! })
     const title = command?.title ?? `raw ${hex(netFn)} ${hex(number)}`

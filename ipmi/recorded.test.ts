@@ -15,7 +15,9 @@ test.each([
 ])('the datagrams of ipmitool in %s have the same answers again', async (name, enabled, target) => {
   await using served = await servedIpmi()
   const bmc = served.bmc()
-  const lines = (await readFile(new URL(`../test/fixtures/ipmi/${name}.txt`, import.meta.url), 'utf8')).trim().split('\n')
+  const lines = (await readFile(new URL(`../test/fixtures/ipmi/${name}.txt`, import.meta.url), 'utf8'))
+    .trim()
+    .split('\n')
   const again = []
   for (const line of lines.filter((each) => each.startsWith('>'))) {
     const answers = await exchanged(bmc, Buffer.from(line.slice(2), 'hex'))

@@ -18,7 +18,7 @@ export interface IpmiServer extends AsyncDisposable {
    * Opens the BMC of a machine.
    *
    * @param at where to listen; port 0 picks a free one
-   * @returns where it listens
+   * @rechanges where it listens
    * @throws UserError `port-in-use` or `address-unusable`
    */
   open(machine: Machine, at: IpmiAddress): Promise<IpmiAddress>
@@ -46,7 +46,7 @@ interface Opened {
  */
 export function serveIpmi(parts: IpmiParts): IpmiServer {
   const opened = new Map<string, Opened>()
-  const turns = new Mutex()
+  const changes = new Mutex()
   const close = async (id: string): Promise<void> => {
     const { socket, bmc } = opened.get(id) ?? {}
     opened.delete(id)
@@ -55,7 +55,7 @@ export function serveIpmi(parts: IpmiParts): IpmiServer {
   }
   return {
     open: (machine, at) =>
-      turns.run(async () => {
+      changes.run(async () => {
         const { id } = machine.spec
         await close(id)
         const socket = await bound(at)
@@ -66,10 +66,10 @@ export function serveIpmi(parts: IpmiParts): IpmiServer {
         opened.set(id, { socket, bmc, address })
         return address
       }),
-    close: (id) => turns.run(() => close(id)),
+    close: (id) => changes.run(() => close(id)),
     addressOf: (id) => opened.get(id)?.address,
     [Symbol.asyncDispose]: () =>
-      turns.run(async () => {
+      changes.run(async () => {
         for (const id of [...opened.keys()]) await close(id)
       }),
   }
@@ -94,15 +94,19 @@ function unusable({ host, port }: IpmiAddress, cause: NodeJS.ErrnoException): Us
     return new UserError('port-in-use', `UDP port ${port} on ${host} is already in use.`, {
       ...{ cause, remedy: 'choose another first port for IPMI, or end the program that uses it' },
     })
-  return new UserError('address-unusable', `Cannot listen on ${host}, UDP port ${port}: ${cause.code ?? String(cause)}.`, {
-    ...{ cause, remedy: 'choose an address of this host, and a port that you may use' },
-  })
+  return new UserError(
+    'address-unusable',
+    `Cannot listen on ${host}, UDP port ${port}: ${cause.code ?? String(cause)}.`,
+    {
+      ...{ cause, remedy: 'choose an address of this host, and a port that you may use' },
+    },
+  )
 }
 
 function attach(socket: Socket, bmc: IpmiBmc): void {
   let atOnce = 0
   socket.on('error', () => {
-    // Of an answer that could not be sent; the caller asks again.
+    // An answer could not be sent; the caller asks again.
   })
   socket.on('message', (datagram, { address, port }) => {
     if (atOnce >= MOST_AT_ONCE) return

@@ -90,7 +90,13 @@ describe('a session', () => {
     const bmc = served.bmc()
     const opened = await exchanged(bmc, plain(PAYLOAD.openRequest, openRequestOf([3, 4, 1])))
     const id = opened[0]!.subarray(24, 28)
-    const rakp1 = Buffer.concat([Buffer.alloc(4), id, Buffer.alloc(16), Buffer.from([0x14, 0, 0, 5]), Buffer.from('admin')])
+    const rakp1 = Buffer.concat([
+      Buffer.alloc(4),
+      id,
+      Buffer.alloc(16),
+      Buffer.from([0x14, 0, 0, 5]),
+      Buffer.from('admin'),
+    ])
     expect(await exchanged(bmc, plain(PAYLOAD.rakp1, rakp1))).toHaveLength(1)
     const rakp3 = Buffer.concat([Buffer.from([0, 0x0f, 0, 0]), id])
     expect(await exchanged(bmc, plain(PAYLOAD.rakp3, rakp3))).toEqual([])

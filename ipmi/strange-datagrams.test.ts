@@ -32,9 +32,14 @@ const mutated = fc
   })
 
 const random = fc.uint8Array({ maxLength: 1500 }).map((bytes) => Buffer.from(bytes))
-/** Requests with sound checksums, whatever they ask for. */
+/** Requests for anything, with sound checksums. */
 const requests = fc
-  .tuple(fc.nat(63), fc.nat(255), fc.array(fc.nat(255), { maxLength: 40 }), fc.constantFrom('1.5' as const, '2.0' as const))
+  .tuple(
+    fc.nat(63),
+    fc.nat(255),
+    fc.array(fc.nat(255), { maxLength: 40 }),
+    fc.constantFrom('1.5' as const, '2.0' as const),
+  )
   .map(([netFn, command, data, version]) =>
     rmcpDatagram(RMCP_IPMI, plainPacket(version, PAYLOAD.ipmi, requestOf(netFn, command, data))),
   )

@@ -18,7 +18,7 @@ function deviceId({ bmc: { machine } }: Call): number[] {
   const { spec, firmware } = machine
   const version = firmware.report().firmware.find(({ component }) => component === 'bmc')?.version ?? '0.0'
   const [major = 0, minor = 0] = version.split('.').map(Number)
-  const binaryCoded = ((Math.floor(minor / 10) % 10) << 4) | minor % 10
+  const binaryCoded = ((Math.floor(minor / 10) % 10) << 4) | (minor % 10)
   return [
     ...[0x20, 0x01, major & 0x7f, binaryCoded, 0x02],
     // Chassis device, FRU inventory, SEL, SDR repository, sensors.

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/index.js'
 import { Timer } from './timer.js'
 
-/** What a BMC remembers until it is reset. */
+/** State of a BMC that ends with its process. */
 export class BmcMemory {
   /** Set in progress, of the boot options. */
   bootSetInProgress = 0

@@ -56,7 +56,7 @@ describe('the chassis', () => {
     expect(await caller.ask(0x00, 0x02, [7])).toMatchObject({ completion: 0xcc })
   })
 
-  test('is identified for some seconds, until it is told otherwise, or not', async () => {
+  test('is identified for some seconds, or until a command ends it', async () => {
     const clock = new VirtualClock()
     await using served = await servedIpmi(1, clock)
     const caller = await administrator(served)
@@ -94,7 +94,7 @@ describe('the boot flags', () => {
   test.each<[number, BootTarget, number]>([
     [1, 'Pxe', 1],
     [2, 'Hdd', 2],
-    // What the override cannot tell apart is read back as it was set.
+    // The override cannot tell the safe mode apart: the flags are read back as they were set.
     [3, 'Hdd', 3],
     [4, 'Diags', 4],
     [5, 'Cd', 5],
@@ -293,7 +293,7 @@ describe('the system event log', () => {
     await caller.done(0x00, 0x02, [POWER.diagnostic])
     const seconds = Math.floor(clock.now() / 1000)
     const entries = []
-    for (let next = 0; next !== 0xffff; ) {
+    for (let next = 0; next !== 0xffff;) {
       const data = await caller.done(0x0a, 0x43, [0, 0, next & 0xff, next >> 8, 0, 0xff])
       next = data.readUInt16LE(0)
       const record = data.subarray(2)

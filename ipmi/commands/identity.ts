@@ -1,8 +1,7 @@
 import { systemUuid, type MachineSpec } from '../../machine/index.js'
 
 /** The GUID of a machine as IPMI has it: the UUID from its last byte to its first. */
-export const guidOf = (spec: MachineSpec): Buffer =>
-  Buffer.from(systemUuid(spec).replaceAll('-', ''), 'hex').reverse()
+export const guidOf = (spec: MachineSpec): Buffer => Buffer.from(systemUuid(spec).replaceAll('-', ''), 'hex').reverse()
 
 /** IANA enterprise numbers of manufacturers. */
 const MANUFACTURERS: readonly (readonly [name: RegExp, number: number])[] = [

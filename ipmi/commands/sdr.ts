@@ -63,7 +63,7 @@ function controllerRecord(id: number): Buffer {
 
 /** The sensors of a machine, whose numbers count up from 1. */
 export function recordsOf(spec: MachineSpec): Buffer[] {
-  // What a fan's limits are shows while the machine is on.
+  // The limits of a fan show while the machine is on.
   const sensors = sensorsOf(spec, 'on')
   const full = sensors.map((sensor, index) => {
     const before = sensors.slice(0, index + 1).filter(({ context }) => context === sensor.context)

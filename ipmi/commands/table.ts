@@ -22,4 +22,5 @@ function numberOf(netFn: number, command: number): number {
   return netFn * 256 + command
 }
 
-export const commandOf = (netFn: number, command: number): Command | undefined => BY_NUMBER.get(numberOf(netFn, command))
+export const commandOf = (netFn: number, command: number): Command | undefined =>
+  BY_NUMBER.get(numberOf(netFn, command))

@@ -69,7 +69,7 @@ async function setPassword(call: Call): Promise<void> {
       return bmc.accounts.set(bmc.machine, { ...own, password: textIn(password) })
     default: {
       const isStoredLong = Buffer.byteLength(own.password) > 16
-      if (password.length !== size || isStoredLong !== (size > 16)) throw new CommandFailed(WRONG_PASSWORD_SIZE)
+      if (password.length !== size || isStoredLong !== size > 16) throw new CommandFailed(WRONG_PASSWORD_SIZE)
       if (textIn(password) !== own.password) throw new CommandFailed(WRONG_PASSWORD)
     }
   }

@@ -1,7 +1,7 @@
 /** Completion codes; IPMI 2.0, table 5-2. */
 export const COMPLETION = {
   ok: 0x00,
-  /** Of the boot options: the parameter is not supported. */
+  /** The parameter of a configuration is not supported. */
   parameterNotSupported: 0x80,
   invalidCommand: 0xc1,
   commandInvalidForLun: 0xc2,

@@ -59,10 +59,7 @@ export function readPacket(bytes: Buffer, authCodeLength: (session: number) => n
 
 const NOTHING = Buffer.alloc(0)
 
-function readPacket20(
-  bytes: Buffer,
-  authCodeLength: (session: number) => number | undefined,
-): Packet | undefined {
+function readPacket20(bytes: Buffer, authCodeLength: (session: number) => number | undefined): Packet | undefined {
   if (bytes.length < HEADER_20) return undefined
   const session = bytes.readUInt32LE(2)
   const length = bytes.readUInt16LE(10)

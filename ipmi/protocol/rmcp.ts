@@ -7,7 +7,7 @@ const VERSION = 0x06
 const NO_ACKNOWLEDGEMENT = 0xff
 const HEADER = 4
 
-/** What an RMCP datagram carries. */
+/** Contents of an RMCP datagram. */
 export interface RmcpMessage {
   readonly messageClass: number
   readonly data: Buffer

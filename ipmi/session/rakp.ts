@@ -29,7 +29,9 @@ const OPEN_REQUEST = 32
 const ALGORITHM = 8
 
 /** Undefined for what is too short to be answered; `status` for what cannot be read further. */
-export function readOpenRequest(payload: Buffer): OpenRequest | { tag: number; remote: number; status: number } | undefined {
+export function readOpenRequest(
+  payload: Buffer,
+): OpenRequest | { tag: number; remote: number; status: number } | undefined {
   if (payload.length < OPEN_REQUEST) return undefined
   const tag = payload[0]!
   const remote = payload.readUInt32LE(4)
@@ -45,10 +47,11 @@ export function readOpenRequest(payload: Buffer): OpenRequest | { tag: number; r
 }
 
 /**
- * The best suite with these algorithms. Without one the refusal is that no suite matches, whichever algorithm is not
- * offered: callers that try another suite then, as Ironic does, wait for that.
+ * The best suite with these algorithms. Where there is none, the refusal names no single algorithm: callers that then
+ * try another suite, as Ironic does, look for 'no matching cipher suite'.
  */
-export function suiteFor([authentication, integrity, confidentiality]: OpenRequest['algorithms']): CipherSuite | undefined {
+export function suiteFor([authentication, integrity, confidentiality]: OpenRequest['algorithms']):
+  CipherSuite | undefined {
   const fits = (wanted: number | undefined, own: number): boolean => wanted === undefined || wanted === own
   return CIPHER_SUITES.findLast(
     (suite) =>

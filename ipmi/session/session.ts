@@ -7,7 +7,7 @@ import { SequenceWindow } from './sequence-window.js'
 /** IPMI 2.0, 'Session Inactivity Timeouts': a session without packets ends after 60 s. */
 export const IDLE = 60_000
 
-/** What a handshake has agreed on. */
+/** Result of a handshake. */
 export interface Agreement {
   /** Session id of the BMC. */
   readonly id: number
@@ -87,5 +87,5 @@ export class Session {
   }
 }
 
-/** The constants of IPMI 2.0, 13.32: 20 bytes, whatever the hash. */
+/** The constants of IPMI 2.0, 13.32: 20 bytes for each hash. */
 const constant = (value: number): Buffer => Buffer.alloc(20, value)

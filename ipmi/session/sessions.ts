@@ -137,7 +137,14 @@ export class Sessions {
     const sik = integrityKey(exchange)
     const answered = rakp4(tag, exchange, sik)
     const { clock, random } = this.#parts
-    const agreement = { id, remote, suite, username: exchange.name.toString('utf8'), maximum: exchange.role & 0x0f, sik }
+    const agreement = {
+      id,
+      remote,
+      suite,
+      username: exchange.name.toString('utf8'),
+      maximum: exchange.role & 0x0f,
+      sik,
+    }
     const session = new Session(agreement, {
       ...{ now: clock.now(), send, iv: () => Buffer.from(random.bytes(16)) },
       opening: { asked: Buffer.from(payload), answered },

@@ -9,7 +9,9 @@ const ACTIVATE = [0x06, 0x48, [1, 1, 0xc0, 0, 0, 0]] as const
 const DEACTIVATE = [0x06, 0x49, [1, 1, 0, 0, 0, 0]] as const
 
 /** A session with the console, whose packets arrive in `packets`. */
-async function console(served: ServedIpmi): Promise<{ caller: Caller; packets: Buffer[]; ack: (byte?: number) => void }> {
+async function console(
+  served: ServedIpmi,
+): Promise<{ caller: Caller; packets: Buffer[]; ack: (byte?: number) => void }> {
   const bmc = served.bmc()
   const packets: Buffer[] = []
   const caller = await openSession({

@@ -1,6 +1,6 @@
 /** Settings of a BMC that only IPMI has. A missing one has its factory value. */
 export interface BmcSettings {
-  /** What a machine does when its power comes back. */
+  /** State of the machine's power once it comes back. */
   powerRestorePolicy?: 'always off' | 'previous' | 'always on'
   /** Data of the boot flags as they were set, where they say more than the boot override. */
   bootFlags?: readonly number[]
