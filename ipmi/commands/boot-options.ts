@@ -45,12 +45,12 @@ const selectorIn = (flags: readonly number[]): number => (flags[1]! >> 2) & 0x0f
 
 /** The boot flags. What IPMI has set is read back as it was, as long as the override is that one. */
 export function bootFlags(machine: Machine): readonly number[] {
-  const { boot, bootMode, bmcSettings } = machine.firmware
+  const { boot, bootMode, ipmi } = machine.firmware
   const { target, enabled } = boot.override
   const isEfi = bootMode === 'uefi' ? EFI : 0
   if (enabled === 'Disabled') return [isEfi, 0, 0, 0, 0]
   const valid = VALID | (enabled === 'Continuous' ? PERSISTENT : 0)
-  const set = bmcSettings.bootFlags
+  const set = ipmi.get().bootFlags
   if (set && targetOf(selectorIn(set), machine) === target) return [valid | (set[0]! & EFI), ...set.slice(1)]
   return [valid | isEfi, SELECTORS[target] << 2, 0, 0, 0]
 }
@@ -64,7 +64,7 @@ async function setFlags(bmc: Bmc, flags: readonly number[]): Promise<void> {
   const enabled = !isValid ? 'Disabled' : (flags[0]! & PERSISTENT) !== 0 ? 'Continuous' : 'Once'
   // Firmware that boots by UEFI only has no other mode: flags without the bit do not change it.
   if (isValid && (flags[0]! & EFI) !== 0 && firmware.bootMode === 'bios') await firmware.setBootMode('uefi')
-  await firmware.setBmcSettings({ bootFlags: [...flags] })
+  await firmware.ipmi.set({ bootFlags: [...flags] })
   await firmware.boot.setOverride({ target: isValid ? target : 'None', enabled, uefiTarget: null, httpBootUri: null })
   memory.bootFlags.stop()
   if (isValid) expectControl(bmc)
@@ -72,13 +72,13 @@ async function setFlags(bmc: Bmc, flags: readonly number[]): Promise<void> {
 
 /** Makes the boot flags invalid after a minute. A chassis control command starts the minute anew. */
 export function expectControl({ machine: { firmware }, memory }: Bmc): void {
-  if (((firmware.bmcSettings.bootFlagClearing ?? 0) & NO_TIMEOUT) !== 0) return
+  if (((firmware.ipmi.get().bootFlagClearing ?? 0) & NO_TIMEOUT) !== 0) return
   memory.bootFlags.start(TIMEOUT, () => firmware.boot.setOverride({ target: 'None', enabled: 'Disabled' }))
 }
 
 function get({ bmc: { machine, memory }, data }: Call): number[] {
   const parameter = data[0]! & 0x7f
-  const { bootFlagClearing = 0, bootInfoAcknowledge = [0, 0] } = machine.firmware.bmcSettings
+  const { bootFlagClearing = 0, bootInfoAcknowledge = [0, 0] } = machine.firmware.ipmi.get()
   const values: Readonly<Record<number, readonly number[] | undefined>> = {
     [PARAMETER.setInProgress]: [memory.bootSetInProgress],
     [PARAMETER.clearing]: [bootFlagClearing],
@@ -103,15 +103,15 @@ async function set({ bmc, data }: Call): Promise<void> {
       return
     case PARAMETER.clearing:
       needs(1)
-      await machine.firmware.setBmcSettings({ bootFlagClearing: values[0]! & 0x1f })
+      await machine.firmware.ipmi.set({ bootFlagClearing: values[0]! & 0x1f })
       if ((values[0]! & NO_TIMEOUT) !== 0) memory.bootFlags.stop()
       return
     case PARAMETER.acknowledge: {
       needs(2)
       const [mask, marks] = values as [number, number]
-      const [, before] = machine.firmware.bmcSettings.bootInfoAcknowledge ?? [0, 0]
+      const [, before] = machine.firmware.ipmi.get().bootInfoAcknowledge ?? [0, 0]
       // The mask says which of the bits are written; it is read back as 0.
-      await machine.firmware.setBmcSettings({ bootInfoAcknowledge: [0, (before! & ~mask) | (marks & mask)] })
+      await machine.firmware.ipmi.set({ bootInfoAcknowledge: [0, (before! & ~mask) | (marks & mask)] })
       return
     }
     case PARAMETER.flags:

@@ -7,7 +7,7 @@ const RESTORE_POLICIES = ['always off', 'previous', 'always on'] as const
 
 function status({ bmc: { machine, memory } }: Call): number[] {
   const { firmware } = machine
-  const policy = RESTORE_POLICIES.indexOf(firmware.bmcSettings.powerRestorePolicy ?? 'always off')
+  const policy = RESTORE_POLICIES.indexOf(firmware.ipmi.get().powerRestorePolicy ?? 'always off')
   const isOn = machine.power() === 'on'
   const isIdentified = firmware.indicator('chassis', 'LED') !== 'off'
   const identify = !isIdentified ? 0 : memory.identifiesForAWhile ? 1 : 2
@@ -75,7 +75,7 @@ async function setRestorePolicy({ bmc: { machine }, data }: Call): Promise<numbe
   const number = data[0]! & 7
   // 3 asks only which policies there are.
   if (number > 3) throw new CommandFailed(COMPLETION.invalidField)
-  if (number < 3) await machine.firmware.setBmcSettings({ powerRestorePolicy: RESTORE_POLICIES[number]! })
+  if (number < 3) await machine.firmware.ipmi.set({ powerRestorePolicy: RESTORE_POLICIES[number]! })
   return [0x07]
 }
 

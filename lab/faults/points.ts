@@ -8,7 +8,8 @@ export const programOf = (point: ProbePoint): string | undefined =>
 export const bmcAt = (point: ProbePoint): string => String(point['node'] ?? point['machine'])
 
 /** Whether a call of a BMC came over Redfish, and is answered by HTTP. */
-export const isOverHttp = (point: ProbePoint): boolean => point.kind === 'bmc' && point['method'] !== undefined
+export const isOverHttp = (point: ProbePoint): boolean =>
+  point.kind === 'bmc' && point['method'] !== undefined && point['method'] !== 'IPMI'
 
 /** Whether an exchange is one of a route, as in `PUT /v1/nodes/:id/states/provision`. */
 export function matchesRoute(route: string, point: ProbePoint): boolean {

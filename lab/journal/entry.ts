@@ -80,7 +80,7 @@ export interface StateEntry extends EntryHead {
 export interface BmcEntry extends EntryHead {
   kind: 'bmc'
   call: string
-  /** Method and path of a call that came over Redfish; null for one of this lab's Ironic. */
+  /** Method and path of a call that came over Redfish, `IPMI` and the name of a command; null for one of this lab's Ironic. */
   method: string | null
   target: string | null
   /** Status of its answer. */

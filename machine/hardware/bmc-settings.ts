@@ -9,3 +9,23 @@ export interface BmcSettings {
   /** The boot initiator acknowledgement, as IPMI's boot option 4 has it. */
   bootInfoAcknowledge?: readonly number[]
 }
+
+/** The settings of a machine's BMC that only IPMI has. A change is stored when its promise resolves. */
+export class IpmiSettings {
+  readonly #state: { bmcSettings?: BmcSettings }
+  readonly #keep: () => Promise<void>
+
+  constructor(state: { bmcSettings?: BmcSettings }, keep: () => Promise<void>) {
+    this.#state = state
+    this.#keep = keep
+  }
+
+  get(): Readonly<BmcSettings> {
+    return this.#state.bmcSettings ?? {}
+  }
+
+  async set(change: BmcSettings): Promise<void> {
+    this.#state.bmcSettings = { ...this.#state.bmcSettings, ...change }
+    await this.#keep()
+  }
+}

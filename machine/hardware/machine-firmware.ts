@@ -1,7 +1,7 @@
 import { maskedUrl } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 import { BmcLog, type LogEntry, type LogKind } from './bmc-log.js'
-import type { BmcSettings } from './bmc-settings.js'
+import { IpmiSettings } from './bmc-settings.js'
 import { BootSettings, type BootOverride } from './boot-override.js'
 import { factorySettings, settingProblem, type BiosValue } from './firmware-settings.js'
 import type {
@@ -44,12 +44,14 @@ export class MachineFirmware {
   /** Boot override and boot order. */
   readonly boot: BootSettings
   readonly log: BmcLog
+  readonly ipmi: IpmiSettings
 
   constructor(spec: MachineSpec, state: FirmwareState, { keep, report, now }: FirmwareParts) {
     this.#spec = spec
     this.#state = state
     this.#keep = keep
     this.#report = report
+    this.ipmi = new IpmiSettings(state, keep)
     this.boot = new BootSettings(
       spec,
       () => state.boot ?? {},
@@ -322,16 +324,6 @@ export class MachineFirmware {
     if (left.length === this.subscriptions().length)
       throw new UserError('subscription', `${this.#spec.id} has no event subscription ${id}`)
     this.#state.subscriptions = left
-    await this.#keep()
-  }
-
-  /** Settings that only IPMI has. */
-  get bmcSettings(): Readonly<BmcSettings> {
-    return this.#state.bmcSettings ?? {}
-  }
-
-  async setBmcSettings(change: BmcSettings): Promise<void> {
-    this.#state.bmcSettings = { ...this.#state.bmcSettings, ...change }
     await this.#keep()
   }
 
