@@ -45,7 +45,11 @@ export function createIpmiBmc(
   return new SimulatedBmc(machine, parts, address)
 }
 
-interface Answered {
+/** The answer of a BMC that has too much to do. */
+export const NODE_BUSY: Answered = { completion: COMPLETION.nodeBusy }
+
+/** Result of a command. */
+export interface Answered {
   completion: number
   data?: Uint8Array
   after?: (() => void) | undefined

@@ -1,4 +1,4 @@
 /** IPMI over LAN in front of simulated machines. */
 export { type IpmiAccount, type IpmiAccounts } from './accounts.js'
-export { createIpmiBmc, type IpmiBmc, type IpmiParts } from './bmc.js'
+export { createIpmiBmc, type IpmiBmc, type IpmiParts, NODE_BUSY } from './bmc.js'
 export { type IpmiAddress, type IpmiServer, serveIpmi } from './server.js'

@@ -64,6 +64,7 @@ export type {
 } from './lab.js'
 export { BmcAccounts } from './bmcs/bmc-accounts.js'
 export { redfishAccounts } from './bmcs/redfish-accounts.js'
+export { type IpmiListener, type IpmiListenOptions, listenForIpmi } from './bmcs/serve-ipmi.js'
 export { type RedfishListener, type RedfishListenOptions, serveRedfish } from './bmcs/serve-redfish.js'
 export { bootNetwork } from './stage/boot-network.js'
 export type { LiveImagesRequest } from './live-images.js'

@@ -28,6 +28,7 @@ import { logTo } from '../output/log.js'
 import type { Options } from '../options/options.js'
 import { standardInputEnds } from '../options/standard-input.js'
 import { containStrayErrors } from '../stray-errors.js'
+import { serveBmcs } from './up-bmcs.js'
 import { hostsIn, readHostManifests, reconcileHosts } from './up-hosts.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 
@@ -82,9 +83,10 @@ export async function up(
           ...(kubeToken === undefined ? {} : { token: kubeToken }),
           ...(tls ? { tls } : {}),
         })
-  const redfishPort = options['redfish-port']
-  await using redfish =
-    redfishPort === undefined ? undefined : await served.stage.redfish({ port: redfishPort, ...(tls ? { tls } : {}) })
+  await using bmcs = await serveBmcs(served.stage, {
+    ...{ redfish: options['redfish-port'], ipmi: options['ipmi-port'] },
+    ...(tls ? { tls } : {}),
+  })
   letGarbageGrow()
   const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }
   const { images } = served.stage
@@ -93,7 +95,7 @@ export async function up(
       JSON.stringify({
         ...{ event: 'ready', ironic_url: served.url, environment: variables },
         ...(kubeApi ? { kube_api_url: kubeApi.url } : {}),
-        ...(redfish ? { redfish_url: redfish.url } : {}),
+        ...bmcs.event,
         ...(images
           ? {
               images: {
@@ -107,7 +109,7 @@ export async function up(
     )
   else {
     say(readyText(served, options.htpasswd, variables, watching.summary()))
-    if (redfish) say(`  BMCs by Redfish, a system for each machine, at ${redfish.url}/redfish/v1/Systems\n`)
+    say(bmcs.text)
     if (kubeApi) say(kubeText(kubeApi.url, served.caFile, options['kube-token']))
   }
   watching.begin()

@@ -43,6 +43,7 @@ export const UP_OPTIONS = [
     'kube-api',
     'kube-token',
     'redfish-port',
+    'ipmi-port',
     'hardware',
     'bmc-user',
     'bmc-password',

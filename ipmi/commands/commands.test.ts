@@ -1,24 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import type { BootTarget } from '../../machine/index.js'
 import { VirtualClock } from '../../runtime/index.js'
-import { openSession, Refused, type Caller } from '../../test/kit/ipmi/caller.js'
-import { servedIpmi, type ServedIpmi } from '../../test/kit/ipmi/served.js'
+import { administrator, openSession, Refused } from '../../test/kit/ipmi/caller.js'
+import { servedIpmi } from '../../test/kit/ipmi/served.js'
 
 const POWER = { off: 0, on: 1, cycle: 2, reset: 3, diagnostic: 4, soft: 5 }
-
-/** A session of an administrator. */
-async function administrator(served: ServedIpmi): Promise<Caller> {
-  const caller = await openSession(served.bmc())
-  await caller.done(0x06, 0x3b, [4])
-  return caller
-}
 
 const text = (bytes: Buffer): string => bytes.toString('hex')
 
 describe('a command', () => {
   test('that the BMC does not know, has the wrong length or another LUN is refused by its code', async () => {
     await using served = await servedIpmi()
-    const caller = await administrator(served)
+    const caller = await administrator(served.bmc())
     expect(await caller.ask(0x30, 0x01)).toEqual({ completion: 0xc1, data: Buffer.alloc(0) })
     expect(await caller.ask(0x00, 0x02)).toMatchObject({ completion: 0xc7 })
     expect(await caller.ask(0x00, 0x02, [1, 1])).toMatchObject({ completion: 0xc7 })
@@ -29,7 +21,7 @@ describe('a command', () => {
   test('of a machine that fails is answered by an unspecified error', async () => {
     await using served = await servedIpmi()
     served.parts.accounts.set = () => Promise.reject(new Error('the disk is full'))
-    const caller = await administrator(served)
+    const caller = await administrator(served.bmc())
     expect(await caller.ask(0x06, 0x47, [0x02, 0x02, ...Buffer.alloc(16, 0x61)])).toMatchObject({ completion: 0xff })
   })
 })
@@ -37,7 +29,7 @@ describe('a command', () => {
 describe('the chassis', () => {
   test('changes its power, and refuses what needs it to be on', async () => {
     await using served = await servedIpmi()
-    const caller = await administrator(served)
+    const caller = await administrator(served.bmc())
     for (const control of [POWER.cycle, POWER.reset, POWER.diagnostic, POWER.soft])
       expect(await caller.ask(0x00, 0x02, [control])).toMatchObject({ completion: 0xd5 })
     const status = async (): Promise<string> => text(await caller.done(0x00, 0x01))
@@ -59,7 +51,7 @@ describe('the chassis', () => {
   test('is identified for some seconds, or until a command ends it', async () => {
     const clock = new VirtualClock()
     await using served = await servedIpmi(1, clock)
-    const caller = await administrator(served)
+    const caller = await administrator(served.bmc())
     const state = async (): Promise<number> => ((await caller.done(0x00, 0x01))[2]! >> 4) & 3
     const led = (): string => served.machine().firmware.indicator('chassis', 'LED')
     await caller.done(0x00, 0x04)
@@ -77,130 +69,13 @@ describe('the chassis', () => {
 
   test('keeps its power restore policy', async () => {
     await using served = await servedIpmi()
-    const caller = await administrator(served)
+    const caller = await administrator(served.bmc())
     for (const policy of [2, 1, 0]) {
       expect([...(await caller.done(0x00, 0x06, [policy]))]).toEqual([7])
       expect((await caller.done(0x00, 0x01))[0]! >> 5).toBe(policy)
     }
     await caller.done(0x00, 0x06, [3])
     expect(await caller.ask(0x00, 0x06, [4])).toMatchObject({ completion: 0xcc })
-  })
-})
-
-describe('the boot flags', () => {
-  const set = (flags: readonly number[]): [number, number, number[]] => [0x00, 0x08, [5, ...flags, 0, 0, 0].slice(0, 6)]
-  const get = [0x00, 0x09, [5, 0, 0]] as const
-
-  test.each<[number, BootTarget, number]>([
-    [1, 'Pxe', 1],
-    [2, 'Hdd', 2],
-    // The override cannot tell the safe mode apart: the flags are read back as they were set.
-    [3, 'Hdd', 3],
-    [4, 'Diags', 4],
-    [5, 'Cd', 5],
-    [6, 'BiosSetup', 6],
-    [7, 'Floppy', 7],
-    [8, 'Cd', 8],
-    [9, 'Usb', 9],
-    [11, 'Usb', 11],
-    [15, 'Floppy', 15],
-  ])('with device %i set the boot override to %s', async (selector, target, read) => {
-    await using served = await servedIpmi()
-    const caller = await administrator(served)
-    const { boot } = served.machine().firmware
-    await caller.done(...set([0xa0, selector << 2, 0x40]))
-    expect(boot.override).toMatchObject({ target, enabled: 'Once' })
-    expect(text(await caller.done(...get))).toBe(Buffer.from([1, 5, 0xa0, read << 2, 0x40, 0, 0]).toString('hex'))
-    await caller.done(...set([0xe0, selector << 2, 0]))
-    expect(boot.override).toMatchObject({ target, enabled: 'Continuous' })
-    await caller.done(...set([0, 0, 0]))
-    expect(boot.override).toMatchObject({ target: 'None', enabled: 'Disabled' })
-  })
-
-  test.each<[BootTarget, number]>([
-    ['Pxe', 1],
-    ['Hdd', 2],
-    ['Cd', 5],
-    ['BiosSetup', 6],
-    ['UefiHttp', 0],
-  ])('show an override to %s that Redfish has set', async (target, selector) => {
-    await using served = await servedIpmi()
-    const caller = await administrator(served)
-    await caller.done(...set([0xa0, 4 << 2, 0]))
-    await served.machine().firmware.boot.setOverride({ target, enabled: 'Continuous' })
-    expect([...(await caller.done(...get))]).toEqual([1, 5, 0xe0, selector << 2, 0, 0, 0])
-  })
-
-  test('for one boot are gone after it', async () => {
-    await using served = await servedIpmi()
-    const caller = await administrator(served)
-    await served.machine().setBoot({ kind: 'disk' })
-    await caller.done(...set([0xa0, 5 << 2, 0]))
-    await caller.done(0x00, 0x02, [POWER.on])
-    await expect.poll(() => served.machine().boot()?.source).toEqual({ kind: 'cdrom' })
-    expect([...(await caller.done(...get))]).toEqual([1, 5, 0x20, 0, 0, 0, 0])
-  })
-
-  test('are no longer valid a minute after, unless a chassis control command has come', async () => {
-    const clock = new VirtualClock()
-    await using served = await servedIpmi(1, clock)
-    const { boot } = served.machine().firmware
-    const minuteLater = async (setFirst: (caller: Caller) => Promise<unknown>): Promise<string> => {
-      const caller = await administrator(served)
-      await setFirst(caller)
-      await caller.done(...set([0xe0, 1 << 2, 0]))
-      await clock.advance(50_000)
-      expect(boot.override.enabled).toBe('Continuous')
-      await clock.advance(11_000)
-      return boot.override.enabled
-    }
-    expect(await minuteLater((caller) => caller.done(0x00, 0x08, [4, 1, 1]))).toBe('Disabled')
-    // Ironic asks for this before it sets a boot device.
-    expect(await minuteLater((caller) => caller.done(0x00, 0x08, [3, 8]))).toBe('Continuous')
-    const caller = await administrator(served)
-    await caller.done(0x00, 0x08, [3, 0])
-    await caller.done(...set([0xe0, 1 << 2, 0]))
-    await clock.advance(50_000)
-    await caller.done(0x00, 0x02, [POWER.on])
-    await clock.advance(50_000)
-    expect(boot.override.enabled).toBe('Continuous')
-  })
-
-  test('of Supermicro name the disk by the selector of remote media', async () => {
-    await using served = await servedIpmi()
-    const machine = served.machine()
-    machine.spec.manufacturer = 'Supermicro'
-    const caller = await administrator(served)
-    await caller.done(...set([0xe0, 0x24, 0]))
-    expect(machine.firmware.boot.override).toMatchObject({ target: 'Hdd' })
-    expect((await caller.done(...get))[3]).toBe(0x24)
-  })
-
-  test('turn UEFI on, and refuse what has no meaning', async () => {
-    await using served = await servedIpmi()
-    const caller = await administrator(served)
-    const { firmware } = served.machine()
-    await firmware.setBootMode('bios')
-    await caller.done(...set([0xa0, 1 << 2, 0]))
-    expect(firmware.bootMode).toBe('uefi')
-    await caller.done(...set([0x80, 2 << 2, 0]))
-    expect(firmware.bootMode).toBe('uefi')
-    expect(await caller.ask(...set([0x80, 0x0a << 2, 0]))).toMatchObject({ completion: 0xcc })
-    expect(await caller.ask(0x00, 0x08, [5, 0x80])).toMatchObject({ completion: 0xc7 })
-    expect(await caller.ask(0x00, 0x08, [9, 1])).toMatchObject({ completion: 0x80 })
-    expect(await caller.ask(0x00, 0x09, [9, 0, 0])).toMatchObject({ completion: 0x80 })
-  })
-
-  test('stand beside the other boot options', async () => {
-    await using served = await servedIpmi()
-    const caller = await administrator(served)
-    await caller.done(0x00, 0x08, [0, 1])
-    await caller.done(0x00, 0x08, [3, 0x1f])
-    await caller.done(0x00, 0x08, [4, 0x05, 0x07])
-    const read = async (parameter: number): Promise<number[]> => [
-      ...(await caller.done(0x00, 0x09, [parameter, 0, 0])).subarray(2),
-    ]
-    expect([await read(0), await read(3), await read(4)]).toEqual([[1], [0x1f], [0, 5]])
   })
 })
 
@@ -214,14 +89,14 @@ describe('the identity', () => {
   ])('of %s has the enterprise number %i', async (manufacturer, number) => {
     await using served = await servedIpmi()
     served.machine().spec.manufacturer = manufacturer
-    const data = await (await administrator(served)).done(0x06, 0x01)
+    const data = await (await administrator(served.bmc())).done(0x06, 0x01)
     expect(data.readUIntLE(6, 3)).toBe(number)
     expect([data[2], data[3], data[4]]).toEqual([2, 0, 2])
   })
 
   test('of the FRU is the machine’s, with sound checksums', async () => {
     await using served = await servedIpmi()
-    const caller = await administrator(served)
+    const caller = await administrator(served.bmc())
     const size = (await caller.done(0x0a, 0x10, [0])).readUInt16LE(0)
     const parts = []
     for (let at = 0; at < size; at += 16) parts.push((await caller.done(0x0a, 0x11, [0, at, 0, 16])).subarray(1))
@@ -240,7 +115,7 @@ describe('the identity', () => {
 describe('the sensors', () => {
   test('are in the repository, which is read by parts with a reservation only', async () => {
     await using served = await servedIpmi()
-    const caller = await administrator(served)
+    const caller = await administrator(served.bmc())
     const count = (await caller.done(0x0a, 0x20)).readUInt16LE(1)
     const names = []
     let next = 0
@@ -264,7 +139,7 @@ describe('the sensors', () => {
 
   test('follow the power of the machine', async () => {
     await using served = await servedIpmi()
-    const caller = await administrator(served)
+    const caller = await administrator(served.bmc())
     const reading = async (number: number): Promise<number[]> => [...(await caller.done(0x04, 0x2d, [number]))]
     // A CPU that is off has no temperature; a fan that may stand still is not low.
     expect([await reading(1), await reading(2), await reading(3)]).toEqual([
@@ -286,7 +161,7 @@ describe('the system event log', () => {
   test('has what happened to the machine, and is cleared with a reservation only', async () => {
     const clock = new VirtualClock()
     await using served = await servedIpmi(1, clock)
-    const caller = await administrator(served)
+    const caller = await administrator(served.bmc())
     await caller.done(0x00, 0x02, [POWER.on])
     await expect.poll(() => served.machine().firmware.log.entries.at(-1)?.kind).toBe('boot failed')
     await served.machine().firmware.insert('cdrom', 'http://images.example.com/a.iso')
@@ -344,7 +219,7 @@ describe('the users', () => {
 
   test('cannot be more, and the one cannot be disabled', async () => {
     await using served = await servedIpmi()
-    const caller = await administrator(served)
+    const caller = await administrator(served.bmc())
     const password = Buffer.alloc(16, 0x61)
     expect(await caller.ask(0x06, 0x47, [3, 2, ...password])).toMatchObject({ completion: 0xd5 })
     expect(await caller.ask(0x06, 0x47, [2, 0, ...password])).toMatchObject({ completion: 0xd5 })

@@ -3,6 +3,7 @@ export const COMPLETION = {
   ok: 0x00,
   /** The parameter of a configuration is not supported. */
   parameterNotSupported: 0x80,
+  nodeBusy: 0xc0,
   invalidCommand: 0xc1,
   commandInvalidForLun: 0xc2,
   reservationCanceled: 0xc5,

@@ -43,7 +43,8 @@ export type FaultEffect =
   /** The call is carried out; after it, the BMC does not answer for `ms` of lab time, as while it starts again. */
   | { kind: 'bmc-dark'; ms: number }
   /**
-   * The BMC has too much to do: it answers 503, over Redfish with `Retry-After` in seconds, 30 by default. On `sign in`
+   * The BMC has too much to do: it answers 503, over Redfish with `Retry-After` in seconds, 30 by default, over IPMI with
+   * the completion code C0h. On `sign in`
    * it has as many sessions as it takes.
    */
   | { kind: 'bmc-busy'; retryAfter?: number }

@@ -9,7 +9,10 @@ export const bmcAt = (point: ProbePoint): string => String(point['node'] ?? poin
 
 /** Whether a call of a BMC came over Redfish, and is answered by HTTP. */
 export const isOverHttp = (point: ProbePoint): boolean =>
-  point.kind === 'bmc' && point['method'] !== undefined && point['method'] !== 'IPMI'
+  point.kind === 'bmc' && point['method'] !== undefined && !isOverIpmi(point)
+
+/** Whether a call of a BMC came over IPMI, and is answered by a completion code. */
+export const isOverIpmi = (point: ProbePoint): boolean => point.kind === 'bmc' && point['method'] === 'IPMI'
 
 /** Whether an exchange is one of a route, as in `PUT /v1/nodes/:id/states/provision`. */
 export function matchesRoute(route: string, point: ProbePoint): boolean {

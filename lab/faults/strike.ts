@@ -1,5 +1,6 @@
 import { BmcRefused } from '../../ironic-mock/index.js'
 import { DIAL_TIMEOUT, pullFailure, type CommandEnd } from '../../machine/index.js'
+import { NODE_BUSY } from '../../ipmi/index.js'
 import { redfishRefusal } from '../../redfish/index.js'
 import { onAbort, type ProbePoint } from '../../runtime/index.js'
 import { ConnectionFailed, fileOf, isExchange, type WireResponse } from '../../wire/index.js'
@@ -7,7 +8,7 @@ import type { FaultEffect } from './fault.js'
 import type { ActiveFault, FaultContext } from './faults.js'
 import { cutOff, emptyLastError, halved, slowed, withBody } from './answers.js'
 import { cutFile, dropFile, slowedFile, spoiltFile } from './file-answers.js'
-import { bmcAt, isOverHttp } from './points.js'
+import { bmcAt, isOverHttp, isOverIpmi } from './points.js'
 
 const OF_THIS_LAB = '(a fault of this lab)'
 
@@ -53,7 +54,7 @@ export async function strike<T>(
     case 'bmc-dark':
       return darkened(active, effect.ms, point, next, context)
     case 'bmc-busy':
-      return busy(point, effect.retryAfter ?? 30) as T
+      return (isOverIpmi(point) ? NODE_BUSY : busy(point, effect.retryAfter ?? 30)) as T
     case 'bmc-lies':
       // A call that only reads has nothing to lie about; a change is left out.
       return (isRead(point) ? next() : undefined) as Promise<T>

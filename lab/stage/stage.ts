@@ -27,7 +27,7 @@ import { Agents } from './agents.js'
 import { bootNetwork } from './boot-network.js'
 import { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import { machineBmcs, machineOf } from '../bmcs/bmcs.js'
-import { serveRedfish, type RedfishListener, type RedfishListenOptions } from '../bmcs/serve-redfish.js'
+import { bmcListeners, type BmcListeners } from '../bmcs/bmc-listeners.js'
 import { configured } from './configured.js'
 import { CurrentDatabase } from './database.js'
 import { connections, IN_PROCESS_URL } from './connections.js'
@@ -60,7 +60,7 @@ import { ReservationGate } from './reservation-gate.js'
 export const CONDUCTOR_HOST = 'ironstage'
 
 /** An Ironic, machines and their agents, composed and running. */
-export interface Stage extends AsyncDisposable {
+export interface Stage extends AsyncDisposable, BmcListeners {
   /** URL of the API, without `/v1`. */
   readonly url: string
   readonly client: IronicClient
@@ -102,8 +102,6 @@ export interface Stage extends AsyncDisposable {
   /** The machine as callers of the stage may use it. */
   entering(machine: Machine): Machine
   readonly snapshots: StageSnapshots
-  /** Serves the BMCs of the machines by Redfish. */
-  redfish(options: RedfishListenOptions): Promise<RedfishListener>
   /** Where stores register for snapshots. */
   readonly keeper: StageKeeper
 }
@@ -342,7 +340,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       return database.watched
     },
     nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
-    redfish: (wanted) => serveRedfish({ machines, accounts, clock, probe, logger }, wanted),
+    ...bmcListeners({ machines, accounts, clock, probe, logger }),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
 }

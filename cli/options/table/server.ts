@@ -39,6 +39,13 @@ export const SERVER_SHAPES = {
     description: 'serve the BMCs of the machines by Redfish on this port of 127.0.0.1; 0 picks a free one',
     schema: { type: 'integer', minimum: 0, maximum: 65535 },
   },
+  'ipmi-port': {
+    value: 'PORT',
+    example: '6230',
+    description:
+      'serve the BMCs of the machines by IPMI on UDP ports of 127.0.0.1: the first machine on this one, the next ones on those after it; 0 picks free ones',
+    schema: { type: 'integer', minimum: 0, maximum: 65535 },
+  },
   'kube-token': {
     value: 'FILE',
     description: 'file with the token that clients of --kube-api have to send (default: no token)',

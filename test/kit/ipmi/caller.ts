@@ -145,6 +145,13 @@ export async function openSession(bmc: IpmiBmc, options: CallerOptions = {}): Pr
   return new Caller(bmc, callerSession(exchange, suite, id), id)
 }
 
+/** A session of an administrator. */
+export async function administrator(bmc: IpmiBmc, options: CallerOptions = {}): Promise<Caller> {
+  const caller = await openSession(bmc, options)
+  await caller.done(0x06, 0x3b, [4])
+  return caller
+}
+
 /** The caller's side of a session: the same keys, the other's id. */
 function callerSession(exchange: Exchange, suite: CipherSuite, id: number): Session {
   const none = Buffer.alloc(0)

@@ -1,0 +1,44 @@
+import type { Stage } from '../../lab/index.js'
+import { opening } from '../../runtime/index.js'
+import type { TlsOptions } from '../../wire/index.js'
+
+/** BMCs that are served, and the words for it. */
+export interface ServedBmcs extends AsyncDisposable {
+  /** Members of the event that the server is ready. */
+  readonly event: { redfish_url?: string; ipmi_ports?: Record<string, number> }
+  /** Lines for people. */
+  readonly text: string
+}
+
+export interface BmcPorts {
+  redfish?: number | undefined
+  /** UDP port of the first machine. */
+  ipmi?: number | undefined
+  tls?: TlsOptions
+}
+
+/** Serves the BMCs of a stage's machines, by the protocols that have a port. */
+export const serveBmcs = (stage: Stage, { redfish: redfishPort, ipmi: ipmiPort, tls }: BmcPorts): Promise<ServedBmcs> =>
+  opening(async (scope) => {
+    const redfish =
+      redfishPort === undefined
+        ? undefined
+        : scope.use(await stage.redfish({ port: redfishPort, ...(tls ? { tls } : {}) }))
+    const ipmi = ipmiPort === undefined ? undefined : scope.use(await stage.ipmi({ port: ipmiPort }))
+    const ports = stage.machines.list().flatMap(({ spec: { id } }) => {
+      const port = ipmi?.addressOf(id)?.port
+      return port === undefined ? [] : [[id, port] as const]
+    })
+    const listed = ports.map(([id, port]) => `${port} (${id})`).join(', ')
+    return {
+      event: {
+        ...(redfish ? { redfish_url: redfish.url } : {}),
+        ...(ipmi ? { ipmi_ports: Object.fromEntries(ports) } : {}),
+      },
+      text: [
+        redfish ? `  BMCs by Redfish, a system for each machine, at ${redfish.url}/redfish/v1/Systems\n` : '',
+        ipmi ? `  BMCs by IPMI at 127.0.0.1, UDP ports ${listed === '' ? 'for no machine' : listed}\n` : '',
+      ].join(''),
+      [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+    }
+  })

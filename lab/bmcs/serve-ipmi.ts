@@ -1,0 +1,80 @@
+import { isIPv4 } from 'node:net'
+import { serveIpmi, type IpmiAddress } from '../../ipmi/index.js'
+import { systemRandom, UserError } from '../../runtime/index.js'
+import type { Machine } from '../../machine/index.js'
+import { redfishAccounts } from './redfish-accounts.js'
+import type { BmcParts } from './serve-redfish.js'
+
+export interface IpmiListenOptions {
+  /** Address of the first machine. Default 127.0.0.1. */
+  host?: string
+  /** UDP port of the first machine; 0 picks a free one for each. */
+  port: number
+  /** Counts up from machine to machine: ports of one address, or addresses with the same port. Default: ports. */
+  each?: 'port' | 'address'
+}
+
+/** BMCs of a lab that listen for IPMI, a UDP socket each. */
+export interface IpmiListener extends AsyncDisposable {
+  /** Opens the BMC of one more machine, at the next place. */
+  open(machine: Machine): Promise<IpmiAddress>
+  close(machine: string): Promise<void>
+  /** Undefined for a machine that is not open. */
+  addressOf(machine: string): IpmiAddress | undefined
+}
+
+/**
+ * Serves the BMCs of machines by IPMI. Its random numbers come from the system: what strangers ask changes no later id of
+ * the lab.
+ *
+ * @param machines those that listen from the beginning
+ * @throws UserError when one cannot listen: then none does
+ */
+export async function listenForIpmi(
+  { accounts, clock, probe, logger }: Omit<BmcParts, 'machines'>,
+  machines: readonly Machine[],
+  { host = '127.0.0.1', port, each = 'port' }: IpmiListenOptions,
+): Promise<IpmiListener> {
+  const server = serveIpmi({ ...{ clock, probe, logger, random: systemRandom }, accounts: redfishAccounts(accounts) })
+  let opened = 0
+  const open = async (machine: Machine): Promise<IpmiAddress> =>
+    server.open(machine, placeOf(host, port, each, opened++))
+  try {
+    for (const machine of machines) await open(machine)
+  } catch (error) {
+    await server[Symbol.asyncDispose]()
+    throw error
+  }
+  return {
+    open,
+    close: (id) => server.close(id),
+    addressOf: (id) => server.addressOf(id),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  }
+}
+
+const LAST_PORT = 65535
+
+/** @throws UserError when the count leaves the ports or the addresses that there are */
+function placeOf(host: string, first: number, each: 'port' | 'address', index: number): IpmiAddress {
+  if (each === 'address') return { host: addressAfter(host, index), port: first }
+  const port = first === 0 ? 0 : first + index
+  if (port > LAST_PORT)
+    throw new UserError(
+      'address-unusable',
+      `There is no UDP port for machine ${index + 1}: port ${first} is the first.`,
+      {
+        remedy: 'choose a lower first port, or an address for each machine',
+      },
+    )
+  return { host, port }
+}
+
+function addressAfter(host: string, index: number): string {
+  const number = host.split('.').reduce((sum, part) => sum * 256 + Number(part), 0) + index
+  if (!isIPv4(host) || number > 0xffffffff)
+    throw new UserError('address-unusable', `There is no address for machine ${index + 1}: ${host} is the first.`, {
+      remedy: 'choose an IPv4 address as the first, or a port for each machine',
+    })
+  return [24, 16, 8, 0].map((shift) => (number >>> shift) & 0xff).join('.')
+}
