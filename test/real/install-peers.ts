@@ -6,6 +6,7 @@ import { realBinary } from './coreos-installer.js'
 import { realEngine } from './programs/first-boot/engine.js'
 import { realIgnition } from './programs/ignition/peer.js'
 import { ipaPeer } from './ipa.js'
+import { ipmitoolFolder } from './ipmitool.js'
 import { ironicPeer } from './ironic.js'
 import { userModeLinux } from './own-kernel.js'
 import { debianProgram } from './peers.js'
@@ -57,6 +58,7 @@ export async function installPeers(): Promise<void> {
     sshd: sshPackages,
     'User Mode Linux': userModeLinux,
     'docker-registry': registryProgram,
+    ipmitool: ipmitoolFolder,
   })
   await Promise.all([
     oneByOne({ 'coreos-installer': realBinary }),

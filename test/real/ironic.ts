@@ -38,9 +38,13 @@ export const ironicPeer = (): Promise<string> => pythonPeer(PINNED)
 /**
  * Starts a real Ironic with an empty database on loopback, installing it first where it is not.
  *
+ * @param environment further variables of its process
  * @throws when it cannot be installed or does not answer: a missing peer is a failure, never a skip
  */
-export async function realIronic(settings: Readonly<Record<string, Record<string, string | number>>> = {}) {
+export async function realIronic(
+  settings: Readonly<Record<string, Record<string, string | number>>> = {},
+  environment: Readonly<Record<string, string>> = {},
+) {
   const venv = await ironicPeer()
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-ironic-'))
   const port = await freePort()
@@ -56,6 +60,7 @@ export async function realIronic(settings: Readonly<Record<string, Record<string
   // Ironic forks; its processes form a group, so that one signal ends all of them.
   const child = spawn(python, [ironic, '--config-file', join(folder, 'ironic.conf')], {
     cwd: folder,
+    env: { ...process.env, ...environment },
     detached: true,
     stdio: ['ignore', out, out],
   })
