@@ -1,5 +1,5 @@
 import type { IronicConfigRequest } from '../ironic-mock/index.js'
-import type { FirstBoot, HardwareFleet, MachineSpec } from '../machine/index.js'
+import type { FirstBoot, HardwareFleet, MachineSpec, NewDisk } from '../machine/index.js'
 import type { Clock, Logger } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
@@ -168,6 +168,13 @@ export interface LabMachine {
   journal(): readonly { readonly at: number; readonly from: string; readonly message: string }[]
   /** Path of the file with a disk's bytes, by kernel name (`sda`); undefined for a described disk. */
   diskFile(disk: string): Promise<string | undefined>
+  /** Plugs the cable of a NIC in, or pulls it; an agent without any cable is not reached. */
+  setCarrier(nic: string, carrier: boolean): Promise<void>
+  /**
+   * Puts another disk in the place of one, while the machine is off: a blank one, or by its serial number one that was there
+   * before, with its contents.
+   */
+  swapDisk(disk: string, wanted?: NewDisk): Promise<void>
   /** Reaches the booted ramdisk as a step does; its executor rejects while the machine is off or runs something else. */
   readonly target: Target
 }

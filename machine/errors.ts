@@ -64,6 +64,22 @@ export const ERRORS = catalogue({
     sentence: 'the indicator has no such state',
     remedy: 'use a state that the message lists',
   },
+  'disk-swap': {
+    sentence: 'the disk cannot take that place',
+    remedy: 'use what the message names',
+  },
+  'machine-on': {
+    sentence: 'the machine is on',
+    remedy: 'switch it off first',
+  },
+  'no-such-disk': {
+    sentence: 'the machine has no disk of that name',
+    remedy: 'use one that the message lists',
+  },
+  'no-such-nic': {
+    sentence: 'the machine has no NIC of that name',
+    remedy: 'use one that the message lists',
+  },
   'machine-exists': {
     sentence: 'a machine with that id exists',
     remedy: 'give the new machine another id, or remove the old one',

@@ -20,6 +20,7 @@ import {
 } from './disk/described-disk.js'
 import { createFileDisk, openFileDisk } from './disk/file-disk.js'
 import { probed } from './disk/probed-disk.js'
+import { imageOf } from './hardware/changed-hardware.js'
 import type { DiskSpec, MachineSpec } from './machine-spec.js'
 
 /** The folder of disk files: in the state folder, or a temporary one that is made when the first machine needs it. */
@@ -55,70 +56,80 @@ export class DiskFolder implements AsyncDisposable {
   }
 }
 
-/** A machine's disks. Files are opened on first use and closed when the machine is switched off. */
+interface DiskParts {
+  folder: DiskFolder
+  clock: Clock
+  probe: Probe
+  logger: Logger
+}
+
+/** A machine's disks, also those that were taken out. Files are opened on first use and closed when the machine is switched off. */
 export class MachineDisks implements AsyncDisposable {
-  readonly #devices: Map<string, BlockDevice>
-  readonly #described: DescribedDevice[] = []
-  readonly #files: FileBacked[]
+  /** By the names of their files. */
+  readonly #devices = new Map<string, BlockDevice>()
+  readonly #described = new Map<string, DescribedDevice>()
+  readonly #files = new Map<string, FileBacked>()
+  readonly #spec: MachineSpec
+  readonly #parts: DiskParts
 
-  readonly #logger: Logger
+  /** @param spec hardware as it is now */
+  constructor(spec: MachineSpec, parts: DiskParts) {
+    this.#spec = spec
+    this.#parts = parts
+    this.fit()
+  }
 
-  constructor(
-    spec: MachineSpec,
-    folder: DiskFolder,
-    { clock, probe, logger }: { clock: Clock; probe: Probe; logger: Logger },
-  ) {
-    this.#logger = logger
-    this.#files = []
-    this.#devices = new Map(
-      spec.disks.map((disk) => {
-        const device = this.#device(spec, disk, folder, clock)
-        return [disk.name, probed(device, probe, spec.id)]
-      }),
-    )
+  /** Makes the devices of disks that are new in the machine. */
+  fit(): void {
+    const { id, disks, takenOut = [] } = this.#spec
+    for (const disk of [...disks, ...takenOut])
+      if (!this.#devices.has(imageOf(disk)))
+        this.#devices.set(imageOf(disk), probed(this.#device(disk), this.#parts.probe, id))
   }
 
   /** The disks for one boot: after its end every access rejects with the signal's reason. */
   forBoot(signal: AbortSignal): ReadonlyMap<string, BlockDevice> {
-    return new Map([...this.#devices].map(([name, device]) => [name, whilePowered(device, signal)]))
+    return new Map(this.#spec.disks.map((disk) => [disk.name, whilePowered(this.#devices.get(imageOf(disk))!, signal)]))
   }
 
   /** Path of the file behind a disk; undefined for a described disk. */
   async fileOf(name: string): Promise<string | undefined> {
-    return this.#files.find((file) => file.name === name)?.path()
+    const disk = this.#spec.disks.find((each) => each.name === name)
+    return disk && this.#files.get(imageOf(disk))?.path()
   }
 
   async close(): Promise<void> {
-    for (const file of this.#files) await file.close()
+    for (const file of this.#files.values()) await file.close()
   }
 
   /** A disk that is a file with contents, which no snapshot can keep. */
   async writtenFile(): Promise<string | undefined> {
-    for (const file of this.#files) if (await file.exists()) return file.name
+    for (const file of this.#files.values()) if (await file.exists()) return file.name
     return undefined
   }
 
-  /** The described disks that were written, by name. */
+  /** The described disks that were written, by the names of their images. */
   take(): [name: string, state: DiskState][] {
-    return this.#described.flatMap((disk) => {
+    return [...this.#described].flatMap(([image, disk]) => {
       const state = disk.take()
-      return state ? [[disk.name, state]] : []
+      return state ? [[image, state]] : []
     })
   }
 
   /** Whether the described disks are in these states; a disk that is a file never is. */
   are(states: readonly (readonly [name: string, state: DiskState])[]): boolean {
-    if (this.#files.length > 0) return false
-    return this.#described.every(
-      (disk) => disk.revision!() === (states.find(([name]) => name === disk.name)?.[1].revision ?? 0),
+    if (this.#files.size > 0) return false
+    return [...this.#described].every(
+      ([image, disk]) => disk.revision!() === (states.find(([name]) => name === image)?.[1].revision ?? 0),
     )
   }
 
   /** All other disks are as new; those that are files are made again when they are needed. */
   async restore(states: readonly (readonly [name: string, state: DiskState])[]): Promise<void> {
     const written = new Map(states)
-    for (const disk of this.#described) disk.restore(written.get(disk.name))
-    for (const file of this.#files) await file.remove()
+    this.fit()
+    for (const [image, disk] of this.#described) disk.restore(written.get(image))
+    for (const file of this.#files.values()) await file.remove()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -127,23 +138,26 @@ export class MachineDisks implements AsyncDisposable {
 
   #describe(disk: DiskSpec): BlockDevice {
     const device = describedDisk(disk)
-    this.#described.push(device)
+    this.#described.set(imageOf(disk), device)
     return device
   }
 
-  #device(spec: MachineSpec, disk: DiskSpec, folder: DiskFolder, clock: Clock): BlockDevice {
+  #device(disk: DiskSpec): BlockDevice {
+    const { folder, clock, logger } = this.#parts
+    const { id } = this.#spec
+    const image = imageOf(disk)
     switch (disk.backing.kind) {
       case 'described':
         return this.#describe(disk)
       case 'file': {
         const { file: ownPath } = disk.backing
-        const path = ownPath ?? (async () => join(await folder.of(spec.id), `${disk.name}.img`))
+        const path = ownPath ?? (async () => join(await folder.of(id), `${encodeURIComponent(image)}.img`))
         const file = new FileBacked(disk, path, clock, {
           ours: ownPath === undefined,
           hostIsFull: (file) =>
-            this.#logger('error', `${spec.id}: ${disk.name} cannot be written, since the disk of ${file} is full`),
+            logger('error', `${id}: ${disk.name} cannot be written, since the disk of ${file} is full`),
         })
-        this.#files.push(file)
+        this.#files.set(image, file)
         return file
       }
     }

@@ -1,6 +1,7 @@
 import type { Boot, FirstBoot, MachinePower } from './machine.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { FirmwareState } from './hardware/firmware-state.js'
+import { liveSpec } from './hardware/live-spec.js'
 import { copyOfState, type MachineContents } from './machine-snapshot.js'
 import type { MachineStore, RecordKind } from './machine-store.js'
 import { InstalledSystem } from './os/installed-system.js'
@@ -52,7 +53,11 @@ export interface StoredBoot {
 
 /** The part of a machine that outlives the process: its state, values that its programs saved, and the system on its disk. */
 export class MachineRecord {
+  /** Hardware as it is now. */
   readonly spec: MachineSpec
+  #hardware: MachineSpec
+  /** All that its hardware was in this process. */
+  readonly #earlier = new WeakSet<MachineSpec>()
   readonly state: MachineState
   readonly mounts: Inside['mounts']
   /**
@@ -65,7 +70,9 @@ export class MachineRecord {
   #system: InstalledSystem
 
   constructor(spec: MachineSpec, state: MachineState, store: MachineStore) {
-    this.spec = spec
+    this.#hardware = spec
+    this.#earlier.add(spec)
+    this.spec = liveSpec(() => this.#hardware)
     this.state = state
     this.#store = store
     this.mounts = new Map(state.mounts)
@@ -82,6 +89,23 @@ export class MachineRecord {
     this.#system = this.#openSystem(system)
   }
 
+  get hardware(): MachineSpec {
+    return this.#hardware
+  }
+
+  /** Resolves when a later process would find the hardware. */
+  change(hardware: MachineSpec): Promise<void> {
+    this.#hardware = hardware
+    this.#earlier.add(hardware)
+    this.#store.put(hardware.id, 'spec', '', () => hardware)
+    return this.#store.flush()
+  }
+
+  /** Whether its hardware was this one, so that it is the machine of a snapshot. */
+  had(hardware: MachineSpec): boolean {
+    return this.#earlier.has(hardware)
+  }
+
   /** Notes a change that nothing stores. */
   note(): void {
     this.#store.note(this.spec.id)
@@ -89,11 +113,18 @@ export class MachineRecord {
 
   take(): Pick<MachineContents, 'spec' | 'state' | 'saved' | 'system'> {
     this.state.mounts = [...this.mounts]
-    return { spec: this.spec, state: copyOfState(this.state), saved: [...this.#saved], system: this.#system.take() }
+    return {
+      spec: this.#hardware,
+      state: copyOfState(this.state),
+      saved: [...this.#saved],
+      system: this.#system.take(),
+    }
   }
 
   /** Becomes what it was in a snapshot, and stores that. */
-  async adopt({ state, saved, system, session }: MachineContents): Promise<void> {
+  async adopt({ spec, state, saved, system, session }: MachineContents): Promise<void> {
+    this.#hardware = spec
+    this.#earlier.add(spec)
     const { firmware = {}, ...values } = copyOfState(state)
     // Machine and firmware share these two objects with the record.
     const same = (this.state.firmware ??= {})
@@ -107,7 +138,7 @@ export class MachineRecord {
     const { id } = this.spec
     const put = (kind: RecordKind, name: string, value: unknown) => this.#store.put(id, kind, name, () => value ?? null)
     this.#store.remove(id)
-    put('spec', '', this.spec)
+    put('spec', '', spec)
     this.#store.put(id, 'state', '', () => this.state)
     for (const [name, value] of saved) put('saved', name, value)
     for (const [part, value] of system) put('system', part, value)
@@ -151,7 +182,7 @@ export class MachineRecord {
   /** The spec with the boot mode of the current boot: a changed mode applies from the next boot on. */
   asBooted(): MachineSpec {
     const mode = this.state.boot?.firmware ?? this.spec.firmware
-    return mode === this.spec.firmware ? this.spec : { ...this.spec, firmware: mode }
+    return mode === this.spec.firmware ? this.spec : liveSpec(() => ({ ...this.#hardware, firmware: mode }))
   }
 
   #openSystem(stored: StoredBoot['system']): InstalledSystem {

@@ -24,6 +24,8 @@ export interface DiskSpec {
    * structures instead of bulk contents, for fleets.
    */
   backing: { kind: 'file'; file?: string } | { kind: 'described' }
+  /** Name of its file in the state folder. Default: its kernel name. */
+  image?: string
 }
 
 /** A network interface of a simulated machine. */
@@ -51,6 +53,8 @@ export interface MachineSpec {
   serial: string
   nics: NicSpec[]
   disks: DiskSpec[]
+  /** Disks that were swapped for others. They can come back, with their contents. */
+  takenOut?: DiskSpec[]
   /** First CoreOS version with a driver for the NICs; the agent of an older live system has no network. Default: any. */
   supportedSince?: string
   /**

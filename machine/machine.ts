@@ -1,8 +1,9 @@
 import type { AgentOnCoreos } from '../coreos/index.js'
 import type { ConfigFile } from '../runtime/index.js'
 import type { Executor, Target } from '../targets/index.js'
+import type { NewDisk } from './hardware/changed-hardware.js'
 import type { WrittenFile } from './live/ignite.js'
-import type { MachineBootSource, MachineSpec } from './machine-spec.js'
+import type { DiskSpec, MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { MachineFirmware } from './hardware/machine-firmware.js'
 import type { OsReport } from './os/os-report.js'
 import type { RunningOs } from './os/running-os.js'
@@ -71,6 +72,8 @@ export type MachinePower = 'on' | 'off'
  */
 export interface Machine {
   readonly spec: MachineSpec
+  /** Disks that were swapped for others. */
+  readonly takenOut: readonly DiskSpec[]
   power(): MachinePower
   /** Changes power, hard unless `soft`; resolves when the state is reached. Idempotent except for `reboot`. */
   setPower(target: MachinePower | 'reboot', options?: { soft?: boolean }): Promise<void>
@@ -78,6 +81,18 @@ export interface Machine {
   readonly medium: string | undefined
   /** Sets the source of all next boots. */
   setBoot(source: MachineBootSource): Promise<void>
+  /**
+   * Plugs a cable in, or pulls it. The ramdisk notices it at once; an agent without any cable is not reached.
+   *
+   * @throws UserError `no-such-nic`
+   */
+  setCarrier(nic: string, carrier: boolean): Promise<void>
+  /**
+   * Puts another disk in the place of one: a blank one, or one that was there before, with its contents.
+   *
+   * @throws UserError `no-such-disk`; `machine-on` for a machine that is on; `disk-swap`, `machine-spec` for a disk that cannot be
+   */
+  swapDisk(disk: string, wanted?: NewDisk): Promise<void>
   /** The current boot; undefined when powered off or still booting. */
   boot(): Boot | undefined
   /** The current boot or, when powered off, the one before; undefined while booting. */

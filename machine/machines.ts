@@ -1,5 +1,6 @@
 import type { HttpThrough } from '../bytes/index.js'
 import type { BootNetwork } from './live/boot-network.js'
+import { checkSpec } from './hardware/check-spec.js'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { held, UserError } from '../runtime/index.js'
@@ -101,7 +102,7 @@ class SimulatedMachines implements Machines {
   }
 
   async create(spec: MachineSpec): Promise<Machine> {
-    check(spec)
+    checkSpec(spec)
     if (this.#machines.has(spec.id))
       throw new UserError('machine-exists', `there is a machine ${spec.id} already`, {
         remedy: 'give the new machine another id, or remove the old one first',
@@ -185,7 +186,8 @@ class SimulatedMachines implements Machines {
     await Promise.all(
       [...before.values()].map(async (machine) => {
         const { id } = machine.spec
-        if (wanted.get(id)?.spec === machine.spec) return
+        const snapshot = wanted.get(id)
+        if (snapshot && machine.had(snapshot.spec)) return
         before.delete(id)
         await machine.discard()
         this.#latest.delete(id)
@@ -245,9 +247,8 @@ class SimulatedMachines implements Machines {
   #make(spec: MachineSpec, state: MachineState): SimulatedMachine {
     const { clock, random, probe, logger, pace, events, stage, network, registry, downloads } = this.#options
     const through = downloads?.(spec.id)
-    const disks = new MachineDisks(spec, this.#folder, { clock, probe, logger })
     return new SimulatedMachine(spec, state, {
-      disks,
+      disks: (now) => new MachineDisks(now, { folder: this.#folder, clock, probe, logger }),
       store: this.#store,
       clock,
       random,
@@ -289,15 +290,3 @@ const noting = (store: MachineStore, changed: Set<string>): MachineStore => ({
 type LoadedBoot = { -readonly [Kind in keyof StoredBoot]: StoredBoot[Kind][number][] }
 
 const bmcKey = (address: string, systemId: string): string => JSON.stringify([address, systemId])
-
-function check(spec: MachineSpec): void {
-  const wrong = (message: string, remedy: string) =>
-    new UserError('machine-spec', `machine ${spec.id}: ${message}`, { remedy, kind: 'usage' })
-  if (spec.id === '') throw wrong('the id is empty', 'give it a name')
-  const names = [...spec.disks, ...spec.nics].map(({ name }) => name)
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw wrong(`two devices are called ${twice}`, 'name each disk and NIC differently')
-  for (const disk of spec.disks)
-    if (!(disk.size > 0) || disk.size % disk.sectorSize !== 0)
-      throw wrong(`${disk.name} has a size of ${disk.size} bytes`, `use a multiple of ${disk.sectorSize}`)
-}

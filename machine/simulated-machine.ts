@@ -1,10 +1,13 @@
-import { errorChain, Mutex, sharedAbort, uuid } from '../runtime/index.js'
+import { errorChain, Mutex, sharedAbort, UserError, uuid } from '../runtime/index.js'
 import type { Executor, Target } from '../targets/index.js'
 import { MachineRecord, type StoredBoot, type MachineState } from './machine-record.js'
 import type { Boot, FirstBoot, Machine, MachinePower } from './machine.js'
-import type { MachineBootSource, MachineSpec } from './machine-spec.js'
+import type { DiskSpec, MachineBootSource, MachineSpec } from './machine-spec.js'
 import { sourceOf } from './boot/boot-source.js'
 import { MachineBoot } from './boot/machine-boot.js'
+import { withCable, withDisk, type NewDisk } from './hardware/changed-hardware.js'
+import { checkSpec } from './hardware/check-spec.js'
+import type { MachineDisks } from './machine-disks.js'
 import { MachineFirmware } from './hardware/machine-firmware.js'
 import type { BootingMachine, MachineParts } from './machine-parts.js'
 import type { JournalLine } from './os/installed-system.js'
@@ -21,6 +24,7 @@ const CONSOLE_LINES = 200
 
 /** A machine with its power, its console and the parts that other rooms use. */
 export class SimulatedMachine implements Machine {
+  readonly spec: MachineSpec
   readonly executor: Executor
   readonly target: Target
   readonly firmware: MachineFirmware
@@ -37,12 +41,14 @@ export class SimulatedMachine implements Machine {
   #boot: MachineBoot | undefined
 
   constructor(
-    readonly spec: MachineSpec,
+    hardware: MachineSpec,
     state: MachineState,
-    parts: MachineParts,
+    { disks, ...parts }: Omit<MachineParts, 'disks'> & { disks: (spec: MachineSpec) => MachineDisks },
   ) {
-    this.#parts = parts
-    this.#record = new MachineRecord(spec, state, parts.store)
+    this.#record = new MachineRecord(hardware, state, parts.store)
+    const { spec } = this.#record
+    this.spec = spec
+    this.#parts = { ...parts, disks: disks(spec) }
     this.firmware = new MachineFirmware(spec, (state.firmware ??= {}), {
       keep: () => this.#record.persist(),
       report: (what, attributes) => this.#report(what, attributes),
@@ -146,6 +152,42 @@ export class SimulatedMachine implements Machine {
     return pressed.finally(() => this.#presses--)
   }
 
+  get takenOut(): readonly DiskSpec[] {
+    return this.#record.hardware.takenOut ?? []
+  }
+
+  async setCarrier(nic: string, carrier: boolean): Promise<void> {
+    const hardware = withCable(this.#record.hardware, nic, carrier)
+    if (!hardware) return
+    const changed = this.#record.change(hardware)
+    this.#boot?.session?.linkChanged(nic)
+    this.#report('hardware', { what: `the cable of ${nic} was ${carrier ? 'plugged in' : 'pulled'}` })
+    await changed
+  }
+
+  swapDisk(disk: string, wanted: NewDisk = {}): Promise<void> {
+    this.#presses++
+    const swapped = this.#button.run(async () => {
+      const hardware = withDisk(this.#record.hardware, disk, wanted)
+      checkSpec(hardware)
+      if (this.power() === 'on')
+        throw new UserError('machine-on', `${this.spec.id} is on, and its disks are swapped only while it is off`, {
+          remedy: 'switch it off first: PUT /_lab/machines/MACHINE/power {"power": "off"}',
+        })
+      await this.#parts.disks.close()
+      await this.#record.change(hardware)
+      this.#parts.disks.fit()
+      const { serial } = this.spec.disks.find(({ name }) => name === disk)!
+      this.#report('hardware', { what: `the disk ${disk} is another one: ${serial}` })
+    })
+    return swapped.finally(() => this.#presses--)
+  }
+
+  /** Whether its hardware was this one at some time. */
+  had(hardware: MachineSpec): boolean {
+    return this.#record.had(hardware)
+  }
+
   /** Whether it changes its power, boots or runs a program. */
   get isBusy(): boolean {
     return this.#presses > 0 || (this.#boot?.isBusy ?? false)
@@ -198,8 +240,8 @@ export class SimulatedMachine implements Machine {
     this.#boot = undefined
     this.#staged.clear()
     for (const [path, file] of snapshot.staged) this.#staged.set(path, file)
-    await this.#parts.disks.restore(snapshot.disks)
     await this.#record.adopt(snapshot)
+    await this.#parts.disks.restore(snapshot.disks)
     this.#console = [...snapshot.console]
     const { session, saved, system } = snapshot
     this.#bootAgain({

@@ -392,6 +392,30 @@ func (lab *Lab) Power(ctx context.Context, node, power string) error {
 	return lab.Call(ctx, http.MethodPut, "/nodes/"+url.PathEscape(node)+"/power", map[string]string{"power": power}, nil)
 }
 
+// SetCarrier plugs the cable of a machine's NIC in, or pulls it. Node has the id of a node's machine.
+func (lab *Lab) SetCarrier(ctx context.Context, machine, nic string, carrier bool) error {
+	path := "/machines/" + url.PathEscape(machine) + "/nics/" + url.PathEscape(nic)
+	return lab.Call(ctx, http.MethodPut, path, map[string]bool{"carrier": carrier}, nil)
+}
+
+// NewDisk is a disk to put in the place of another. What is left out is as of the old one; a disk that was there before
+// comes back by its serial number, with its contents.
+type NewDisk struct {
+	Serial string `json:"serial,omitempty"`
+	WWN    string `json:"wwn,omitempty"`
+	// Bytes.
+	Size       int64  `json:"size,omitempty"`
+	Model      string `json:"model,omitempty"`
+	Vendor     string `json:"vendor,omitempty"`
+	Rotational *bool  `json:"rotational,omitempty"`
+}
+
+// SwapDisk puts another disk in the place of one, while the machine is off.
+func (lab *Lab) SwapDisk(ctx context.Context, machine, disk string, wanted NewDisk) error {
+	path := "/machines/" + url.PathEscape(machine) + "/disks/" + url.PathEscape(disk)
+	return lab.Call(ctx, http.MethodPut, path, wanted, nil)
+}
+
 // Journal gives what happened in the lab, oldest first: all pages, or Query.Limit entries.
 func (lab *Lab) Journal(ctx context.Context, query Query) ([]Entry, error) {
 	var entries []Entry

@@ -227,6 +227,18 @@ class Lab:
         """Presses the power button of a node's machine: ``on``, ``off`` or ``reboot``."""
         return self.call('PUT', f'/nodes/{_part(node)}/power', {'power': power})
 
+    def set_carrier(self, machine: str, nic: str, carrier: bool) -> dict[str, Any]:
+        """Plugs the cable of a machine's NIC in, or pulls it."""
+        return self.call('PUT', f'/machines/{_part(machine)}/nics/{_part(nic)}', {'carrier': carrier})
+
+    def swap_disk(self, machine: str, disk: str, **wanted: Any) -> dict[str, Any]:
+        """Puts another disk in the place of one, while the machine is off.
+
+        :param wanted: ``serial``, ``wwn``, ``size`` in bytes, ``model``, ``vendor``, ``rotational``; what is left out is as
+            of the old disk. A disk that was there before comes back by its serial number, with its contents.
+        """
+        return self.call('PUT', f'/machines/{_part(machine)}/disks/{_part(disk)}', wanted)
+
     def journal(self, limit: Optional[int] = None, **query: Any) -> list[dict[str, Any]]:
         """What happened in the lab, oldest first: all of it, or ``limit`` entries.
 

@@ -27,6 +27,8 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   'no-such-node': 404,
   'no-such-machine': 404,
   'no-such-fault': 404,
+  'no-such-disk': 404,
+  'no-such-nic': 404,
   'snapshot-unknown': 404,
   'snapshot-file': 400,
   'snapshot-options': 400,

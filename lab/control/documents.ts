@@ -42,6 +42,11 @@ export interface EnrolRequest {
   hardware?: HardwareFleet | Readonly<Record<string, unknown>>
 }
 
+/** Asks for the cable of a NIC. */
+export interface CableRequest {
+  carrier: boolean
+}
+
 /** Asks for a machine's power button. */
 export interface PowerRequest {
   power: 'on' | 'off' | 'reboot'

@@ -1,5 +1,5 @@
 import type { LiveUrls } from '../../coreos/index.js'
-import { readFleet, type HardwareFleet, type Machine, type Machines } from '../../machine/index.js'
+import { readFleet, type HardwareFleet, type Machine, type Machines, type NewDisk } from '../../machine/index.js'
 import { readDuration, UserError } from '../../runtime/index.js'
 import type { NodeRecord, ProvisionState } from '../../wire/index.js'
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
@@ -109,6 +109,16 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     removeMachine: (call) => parts.removeMachine(machineNamed(call).spec.id),
     powerOfMachine: (call) => press(machineNamed(call), call.body),
     ejectFromMachine: (call) => eject(machineNamed(call)),
+    cable: async (call) => {
+      const machine = machineNamed(call)
+      await machine.setCarrier(call.params['nic']!, (call.body as { carrier: boolean }).carrier)
+      return machineReport(machine)
+    },
+    swapDisk: async (call) => {
+      const machine = machineNamed(call)
+      await machine.swapDisk(call.params['disk']!, call.body as NewDisk)
+      return machineReport(machine)
+    },
     nodes: () => ({ nodes: [...parts.nodes()].map(shownNode) }),
     enrol: async ({ body }) => {
       const {

@@ -16,6 +16,8 @@ export interface MachineReport {
   disks: (Pick<DiskSpec, 'name' | 'size' | 'serial' | 'wwn' | 'model' | 'rotational' | 'transport'> & {
     file: string | null
   })[]
+  /** Disks that were swapped for others, and can come back. */
+  takenOut: Pick<DiskSpec, 'name' | 'size' | 'serial' | 'wwn'>[]
   /** NICs; a port of Ironic with the `mac` of one belongs to this machine. */
   nics: NicSpec[]
   hardware: Pick<
@@ -79,6 +81,7 @@ export async function machineReport(machine: Machine): Promise<MachineReport> {
         file: (await machine.diskFile(name)) ?? null,
       })),
     ),
+    takenOut: machine.takenOut.map(({ name, size, serial, wwn }) => ({ name, size, serial, wwn })),
     nics: spec.nics,
     hardware: { firmware, architecture, cpus, memoryMib, manufacturer, product, serial },
     firstBoot: machine.firstBoot() ?? null,

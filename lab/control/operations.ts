@@ -1,5 +1,6 @@
 import {
   ADVANCE,
+  CABLE,
   closed,
   CLOCK,
   ENROL,
@@ -9,6 +10,7 @@ import {
   JOURNAL_QUERY,
   listOf,
   MODE,
+  NEW_DISK,
   open,
   POWER,
 } from './schemas.js'
@@ -85,6 +87,24 @@ export const CONTROL_OPERATIONS = [
     path: '/machines/{machine}/eject',
     status: 200,
     summary: 'Ejects all media',
+    answer: MACHINE,
+  },
+  {
+    id: 'cable',
+    method: 'PUT',
+    path: '/machines/{machine}/nics/{nic}',
+    status: 200,
+    summary: 'Plugs the cable of a NIC in, or pulls it',
+    body: CABLE,
+    answer: MACHINE,
+  },
+  {
+    id: 'swapDisk',
+    method: 'PUT',
+    path: '/machines/{machine}/disks/{disk}',
+    status: 200,
+    summary: 'Puts another disk in the place of one, while the machine is off: a new one, or one that was there before',
+    body: NEW_DISK,
     answer: MACHINE,
   },
   {

@@ -4,7 +4,8 @@ import { POINTS } from '../faults/check-fault.js'
 import type { FaultReport } from '../faults/fault.js'
 import { JOURNAL_KINDS, type JournalEntry, type JournalKind } from '../journal/entry.js'
 import type { ClockReport } from './clock-control.js'
-import type { AdvanceRequest, EnrolRequest, FaultDocument, PowerRequest } from './documents.js'
+import type { AdvanceRequest, CableRequest, EnrolRequest, FaultDocument, PowerRequest } from './documents.js'
+import type { NewDisk } from '../../machine/index.js'
 import { describing, type Schema, type TypeOf } from './operation.js'
 
 const text = (description: string): Schema<string> => ({ type: 'string', minLength: 1, description })
@@ -172,6 +173,21 @@ export const ENROL = describing<EnrolRequest>(
     count: { type: 'integer', minimum: 1, maximum: 10_000, description: 'default 1' },
     prefix: { type: 'string', pattern: '^[A-Za-z0-9._~-]+$', description: 'of the names; default node-' },
     hardware: { type: 'object', description: 'hardware of the machines: docs/hardware.md' },
+  }),
+)
+
+export const CABLE = describing<CableRequest>(
+  closed({ carrier: { type: 'boolean', description: 'whether a cable is plugged in' } }, ['carrier']),
+)
+
+export const NEW_DISK = describing<NewDisk>(
+  closed({
+    serial: text('of a disk that was there before: it comes back with its contents; default: of a new one'),
+    wwn: text('default: one that the serial number gives'),
+    size: count('bytes; default: as the old one', 1),
+    model: text('default: as the old one'),
+    vendor: text('default: as the old one'),
+    rotational: { type: 'boolean', description: 'default: as the old one' },
   }),
 )
 

@@ -104,7 +104,7 @@ export interface FaultEntry extends EntryHead {
   effect: string
 }
 
-/** A caller moved or set the clock, or changed the lab. */
+/** A caller moved or set the clock, pulled a cable, swapped a disk, or changed the lab otherwise. */
 export interface LabEntry extends EntryHead {
   kind: 'lab'
   what: string

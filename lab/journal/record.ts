@@ -46,7 +46,7 @@ interface SeenStates {
   readonly power: ReadonlyMap<string, string | null>
 }
 
-const KINDS = ['exchange', 'command', 'power', 'boot', 'bmc', 'pull', 'image-pull']
+const KINDS = ['exchange', 'command', 'power', 'boot', 'bmc', 'pull', 'image-pull', 'hardware']
 
 type Subject = Pick<EntryHead, 'node' | 'name' | 'machine'>
 type Place = Pick<EntryHead, 'id' | 'labTime' | 'wallTime'>
@@ -110,6 +110,8 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
         const what = String(point.kind === 'boot' ? point['outcome'] : (point['target'] ?? point['power']))
         return add((head) => ({ ...head, kind: point.kind as 'power', ...at, fault, what, error: failure }))
       }
+      case 'hardware':
+        return add((head) => ({ ...head, kind: 'lab', ...at, fault: null, what: String(point['what']) }))
       default:
         return add((head) => ({ ...head, kind: 'pull', ...at, fault, what: String(point['image']), error: failure }))
     }

@@ -75,7 +75,7 @@ const called = (object: object, name: string, args: readonly unknown[]): unknown
   (object as Record<string, (...args: readonly unknown[]) => unknown>)[name]!(...args)
 
 /** Calls of a machine that change it. */
-const MACHINE_CALLS = new Set(['setPower', 'setBoot', 'save'])
+const MACHINE_CALLS = new Set(['setPower', 'setBoot', 'save', 'setCarrier', 'swapDisk'])
 
 /** A machine for a caller of the lab: what changes it, and what asks the probe, enters as an input. */
 export function enteringMachine(machine: Machine, inputs: Inputs): Machine {

@@ -1,6 +1,7 @@
 import type { AgentListener, AgentTls } from '../../agent/index.js'
+import type { Machine, Machines } from '../../machine/index.js'
 import { Probe, type ProbePoint, type Random } from '../../runtime/index.js'
-import type { Dispatch, InProcessTransport } from '../../wire/index.js'
+import { ConnectionFailed, probed, type Dispatch, type InProcessTransport, type Transport } from '../../wire/index.js'
 
 /** URLs of agents, and their listeners. */
 export interface AgentAddresses {
@@ -22,14 +23,46 @@ export function inProcessAddresses(transport: InProcessTransport): AgentAddresse
   return { urlOf, mount: (machine, dispatch) => transport.register(urlOf(machine), dispatch) }
 }
 
+/** The machine, and the path as its agent sees it, of a URL of an agent. */
+function placeOf(addresses: AgentAddresses, url: string): { machine: string; target: string } | undefined {
+  // With and without TLS.
+  const [base, there] = [addresses.urlOf(''), url].map((each) => each.replace(/^\w+:/, '')) as [string, string]
+  const [, machine, target] = (there.startsWith(base) && /^([^/]*)(.*)$/.exec(there.slice(base.length))) || []
+  return machine === undefined ? undefined : { machine: decodeURIComponent(machine), target: target! }
+}
+
+const unplugged = (machine: string) => new ConnectionFailed(`${machine} has no network: no cable is plugged in`)
+
+/** Ironic's requests to agents, which pass the probe, and do not get to a machine without any cable. */
+export function toAgentsOf(
+  machines: () => Pick<Machines, 'get'>,
+  { transport, addresses, probe }: { transport: Transport; addresses: AgentAddresses; probe: Probe },
+): Transport {
+  const cabled: Transport = {
+    send: async (request) => {
+      const machine = machines().get(placeOf(addresses, request.url)?.machine ?? '')
+      if (machine && !hasCable(machine)) throw unplugged(machine.spec.id)
+      return transport.send(request)
+    },
+  }
+  return probed(cabled, machineOfAgents(probe, addresses), { from: 'ironic', to: 'agent' })
+}
+
+/** Requests of the agent on a machine, which do not get out of one without any cable. */
+export const cabledFrom = (machine: Machine, transport: Transport): Transport => ({
+  send: async (request) => {
+    if (!hasCable(machine)) throw unplugged(machine.spec.id)
+    return transport.send(request)
+  },
+})
+
+const hasCable = ({ spec }: Pick<Machine, 'spec'>): boolean => spec.nics.some(({ carrier }) => carrier)
+
 /** Adds the machine, and the path as the agent sees it, to the conductor's requests to agents, for faults to match. */
-export function machineOfAgents(probe: Probe, addresses: AgentAddresses): Probe {
-  const base = addresses.urlOf('').replace(/^\w+:/, '')
+function machineOfAgents(probe: Probe, addresses: AgentAddresses): Probe {
   const extend = (point: ProbePoint): ProbePoint => {
-    // With and without TLS.
-    const url = (point['url'] as string).replace(/^\w+:/, '')
-    const [, machine, target] = (url.startsWith(base) && /^([^/]*)(.*)$/.exec(url.slice(base.length))) || []
-    return machine === undefined ? point : { ...point, machine: decodeURIComponent(machine), target }
+    const place = placeOf(addresses, point['url'] as string)
+    return place ? { ...point, ...place } : point
   }
   return new Probe({ outer: probe, extend })
 }

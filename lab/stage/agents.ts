@@ -4,7 +4,7 @@ import { kernelParameters, type Boot, type Machine } from '../../machine/index.j
 import { Probe, errorChain, withFields, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { standardManagers, type HardwareManager } from '../../steps/index.js'
 import { probed, type Transport } from '../../wire/index.js'
-import type { AgentAddresses } from './agent-addresses.js'
+import { cabledFrom, type AgentAddresses } from './agent-addresses.js'
 
 export interface AgentsOptions {
   addresses: AgentAddresses
@@ -89,7 +89,7 @@ export class Agents implements AsyncDisposable {
         boot: { id: boot.id, parameters },
         environment: live?.agent?.environment ?? {},
         callbackUrl: addresses.urlOf(id),
-        transport: probed(transport(id), own, { from: 'agent', to: 'ironic' }),
+        transport: probed(cabledFrom(machine, transport(id)), own, { from: 'agent', to: 'ironic' }),
         saved: { read: () => machine.saved('agent'), write: (value) => machine.save('agent', value) },
         clock,
         random,

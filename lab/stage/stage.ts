@@ -22,7 +22,7 @@ import {
   type Transport,
 } from '../../wire/index.js'
 import { openAccess } from './access.js'
-import { machineOfAgents } from './agent-addresses.js'
+import { toAgentsOf } from './agent-addresses.js'
 import { Agents } from './agents.js'
 import { bootNetwork } from './boot-network.js'
 import { BmcAccounts } from '../bmcs/bmc-accounts.js'
@@ -243,7 +243,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       ...{ store, host: CONDUCTOR_HOST, bmcs, clock, random, probe },
       ...{ policy, types },
       ...(from ? { from } : {}),
-      agents: probed(toAgents, machineOfAgents(probe, addresses), { from: 'ironic', to: 'agent' }),
+      agents: toAgentsOf(() => machines, { transport: toAgents, addresses, probe }),
       logger: withFields(logger, { room: 'conductor' }),
       ironicUrl: () => url,
       ...(live ? { servedImages: (node) => live.imagesFor(node) } : {}),

@@ -133,6 +133,15 @@ export class RamdiskSession {
 
   #requested: 'power off' | 'reboot' | undefined
 
+  /** Shows the cable of a NIC to programs; an interface that is down shows none. */
+  linkChanged(name: string): void {
+    const nic = this.inside.spec.nics.find((each) => each.name === name)
+    const folder = `/sys/class/net/${name}`
+    if (!nic || !this.inside.files.exists(`${folder}/carrier`)) return
+    this.inside.files.write(`${folder}/carrier`, Buffer.from(nic.carrier ? '1\n' : '0\n'))
+    this.inside.files.write(`${folder}/operstate`, Buffer.from(nic.carrier ? 'up\n' : 'down\n'))
+  }
+
   async start(command: Command): Promise<Run> {
     const known = command.id === undefined ? undefined : this.#runs.get(command.id)
     if (known) return this.#follow(known, 0)

@@ -166,7 +166,12 @@ func TestRefusals(t *testing.T) {
 	}
 	added, err := lab.Enrol(ctx, 2)
 	must(t, err)
+	must(t, lab.SetCarrier(ctx, added[1].Machine, "eno1", false))
+	must(t, lab.SwapDisk(ctx, added[1].Machine, "sda", ironstage.NewDisk{Serial: "SPARE1", Size: 64 << 30}))
 	must(t, lab.Power(ctx, added[1].Name, "on"))
+	if err := lab.SwapDisk(ctx, added[1].Machine, "sda", ironstage.NewDisk{}); !ironstage.IsCode(err, "machine-on") {
+		t.Errorf("a disk of a machine that is on: %v", err)
+	}
 	fault, err := lab.AddFault(ctx, ironstage.Fault{
 		Match:  ironstage.Match{Route: "GET /v1/drivers"},
 		Effect: ironstage.Effect{Kind: "status", With: map[string]any{"status": 503}},

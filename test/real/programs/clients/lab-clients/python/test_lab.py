@@ -76,7 +76,13 @@ def test_snapshots(lab):
 def test_calls_and_their_refusals(lab):
     assert lab.enrol(1, prefix='spare-')[0]['name'] == 'spare-3'
     assert [node['name'] for node in lab.nodes()] == ['node-0', 'node-1', 'node-2', 'spare-3']
+    machine = lab.node('spare-3')['machine']
+    assert lab.set_carrier(machine, 'eno1', False)['nics'][0]['carrier'] is False
+    swapped = lab.swap_disk(machine, 'sda', serial='SPARE1')
+    assert swapped['disks'][0]['serial'] == 'SPARE1' and len(swapped['takenOut']) == 1
     assert lab.power('spare-3', 'on')['power'] == 'on'
+    with pytest.raises(ironstage.Refused, match='is on, and its disks are swapped only while it is off'):
+        lab.swap_disk(machine, 'sda')
     with pytest.raises(ironstage.Refused, match='there is no node no/body') as refused:
         lab.node('no/body')
     assert (refused.value.status, refused.value.code) == (404, 'no-such-node')

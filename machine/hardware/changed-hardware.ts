@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { UserError } from '../../runtime/index.js'
+import type { DiskSpec, MachineSpec } from '../machine-spec.js'
+
+/** A disk to put in the place of another; what is left out is as of the old one. */
+export interface NewDisk {
+  /** Of a disk that was taken out before: that disk comes back with its contents. Default: a new one. */
+  serial?: string
+  /** Default: one that the serial number gives. */
+  wwn?: string
+  /** Bytes. */
+  size?: number
+  model?: string
+  vendor?: string
+  rotational?: boolean
+}
+
+/** Name of a disk's file, which differs from that of every other disk that was in the same place. */
+export const imageOf = ({ image, name }: DiskSpec): string => image ?? name
+
+const wrong = (code: 'no-such-disk' | 'no-such-nic' | 'disk-swap', message: string, remedy: string) =>
+  new UserError(code, message, { remedy, kind: 'usage' })
+
+/**
+ * @returns undefined where the cable is so already
+ * @throws UserError `no-such-nic`
+ */
+export function withCable(spec: MachineSpec, nic: string, carrier: boolean): MachineSpec | undefined {
+  const found = spec.nics.find(({ name }) => name === nic)
+  if (!found) throw wrong('no-such-nic', `${spec.id} has no NIC ${nic}`, `it has ${listed(spec.nics)}`)
+  if (found.carrier === carrier) return undefined
+  return { ...spec, nics: spec.nics.map((each) => (each === found ? { ...each, carrier } : each)) }
+}
+
+/** @throws UserError `no-such-disk`, `disk-swap` */
+export function withDisk(spec: MachineSpec, disk: string, wanted: NewDisk): MachineSpec {
+  const { id, disks, takenOut = [] } = spec
+  const old = disks.find(({ name }) => name === disk)
+  if (!old) throw wrong('no-such-disk', `${id} has no disk ${disk}`, `it has ${listed(disks)}`)
+  const serial = wanted.serial ?? freeSerial(spec, old.serial)
+  const present = disks.find((each) => each.serial === serial)
+  if (present)
+    throw wrong('disk-swap', `the disk ${serial} is in ${id} already, as ${present.name}`, 'name another serial number')
+  const { file: _, ...backing } = { file: undefined, ...old.backing }
+  const fresh: DiskSpec = {
+    ...{ ...old, ...wanted, serial, wwn: wanted.wwn ?? wwnOf(id, serial) },
+    ...{ image: `${disk}-${serial}`, backing },
+  }
+  const before = takenOut.find((each) => each.serial === serial)
+  if (before) checkReturn(before, disk, wanted)
+  const put = before ?? fresh
+  const twin = disks.find((each) => each !== old && each.wwn === put.wwn)
+  if (twin) throw wrong('disk-swap', `${twin.name} of ${id} has the WWN ${put.wwn} already`, 'name another WWN')
+  return {
+    ...spec,
+    disks: disks.map((each) => (each === old ? put : each)),
+    takenOut: [...takenOut.filter((each) => each !== before), old],
+  }
+}
+
+/** A disk comes back as it went. */
+function checkReturn(before: DiskSpec, disk: string, wanted: NewDisk): void {
+  const { serial, name } = before
+  if (name !== disk)
+    throw wrong('disk-swap', `the disk ${serial} was taken out of the place of ${name}`, `put it back as ${name}`)
+  for (const [member, value] of Object.entries(wanted))
+    if (before[member as keyof DiskSpec] !== value)
+      throw wrong(
+        'disk-swap',
+        `the disk ${serial} was taken out, and its ${member} is ${String(before[member as keyof DiskSpec])}, not ${String(value)}`,
+        'name its serial number alone, or another one for a new disk',
+      )
+}
+
+function freeSerial({ disks, takenOut = [] }: MachineSpec, serial: string): string {
+  const used = new Set([...disks, ...takenOut].map((each) => each.serial))
+  const stem = serial.replace(/-\d+$/, '')
+  for (let number = 2; ; number++) if (!used.has(`${stem}-${number}`)) return `${stem}-${number}`
+}
+
+/** As IEEE gives them out: 5, and 60 bits. */
+const wwnOf = (machine: string, serial: string): string =>
+  `0x5${createHash('sha256').update(`${machine}\n${serial}`).digest('hex').slice(0, 15)}`
+
+const listed = (parts: readonly { readonly name: string }[]): string =>
+  parts.map(({ name }) => name).join(', ') || 'none'

@@ -1,0 +1,15 @@
+import { UserError } from '../../runtime/index.js'
+import type { MachineSpec } from '../machine-spec.js'
+
+/** @throws UserError `machine-spec` */
+export function checkSpec(spec: MachineSpec): void {
+  const wrong = (message: string, remedy: string) =>
+    new UserError('machine-spec', `machine ${spec.id}: ${message}`, { remedy, kind: 'usage' })
+  if (spec.id === '') throw wrong('the id is empty', 'give it a name')
+  const names = [...spec.disks, ...spec.nics].map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw wrong(`two devices are called ${twice}`, 'name each disk and NIC differently')
+  for (const disk of spec.disks)
+    if (!(disk.size > 0) || disk.size % disk.sectorSize !== 0)
+      throw wrong(`${disk.name} has a size of ${disk.size} bytes`, `use a multiple of ${disk.sectorSize}`)
+}
