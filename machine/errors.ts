@@ -24,6 +24,10 @@ export const ERRORS = catalogue({
     sentence: 'the disk file has another size than the disk',
     remedy: 'give the machine a disk of the size of its file, or another file',
   },
+  'disk-swap': {
+    sentence: 'the disk cannot take that place',
+    remedy: 'use what the message names',
+  },
   'disk-too-small': {
     sentence: 'the image needs a larger disk',
     remedy: 'give a larger --disk-size',
@@ -64,13 +68,17 @@ export const ERRORS = catalogue({
     sentence: 'the indicator has no such state',
     remedy: 'use a state that the message lists',
   },
-  'disk-swap': {
-    sentence: 'the disk cannot take that place',
-    remedy: 'use what the message names',
+  'machine-exists': {
+    sentence: 'a machine with that id exists',
+    remedy: 'give the new machine another id, or remove the old one',
   },
   'machine-on': {
     sentence: 'the machine is on',
     remedy: 'switch it off first',
+  },
+  'machine-spec': {
+    sentence: 'the description of a machine is not valid',
+    remedy: 'correct what the message names',
   },
   'no-such-disk': {
     sentence: 'the machine has no disk of that name',
@@ -79,14 +87,6 @@ export const ERRORS = catalogue({
   'no-such-nic': {
     sentence: 'the machine has no NIC of that name',
     remedy: 'use one that the message lists',
-  },
-  'machine-exists': {
-    sentence: 'a machine with that id exists',
-    remedy: 'give the new machine another id, or remove the old one',
-  },
-  'machine-spec': {
-    sentence: 'the description of a machine is not valid',
-    remedy: 'correct what the message names',
   },
   'secure-boot': {
     sentence: 'the machine boots by BIOS, which has no secure boot',

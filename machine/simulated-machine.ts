@@ -1,12 +1,11 @@
-import { errorChain, Mutex, sharedAbort, UserError, uuid } from '../runtime/index.js'
+import { errorChain, Mutex, sharedAbort, uuid } from '../runtime/index.js'
 import type { Executor, Target } from '../targets/index.js'
 import { MachineRecord, type StoredBoot, type MachineState } from './machine-record.js'
 import type { Boot, FirstBoot, Machine, MachinePower } from './machine.js'
 import type { DiskSpec, MachineBootSource, MachineSpec } from './machine-spec.js'
 import { sourceOf } from './boot/boot-source.js'
 import { MachineBoot } from './boot/machine-boot.js'
-import { withCable, withDisk, type NewDisk } from './hardware/changed-hardware.js'
-import { checkSpec } from './hardware/check-spec.js'
+import { swappedWhileOn, withCable, withDisk, type NewDisk } from './hardware/changed-hardware.js'
 import type { MachineDisks } from './machine-disks.js'
 import { MachineFirmware } from './hardware/machine-firmware.js'
 import type { BootingMachine, MachineParts } from './machine-parts.js'
@@ -169,11 +168,7 @@ export class SimulatedMachine implements Machine {
     this.#presses++
     const swapped = this.#button.run(async () => {
       const hardware = withDisk(this.#record.hardware, disk, wanted)
-      checkSpec(hardware)
-      if (this.power() === 'on')
-        throw new UserError('machine-on', `${this.spec.id} is on, and its disks are swapped only while it is off`, {
-          remedy: 'switch it off first: PUT /_lab/machines/MACHINE/power {"power": "off"}',
-        })
+      if (this.power() === 'on') throw swappedWhileOn(this.spec.id)
       await this.#parts.disks.close()
       await this.#record.change(hardware)
       this.#parts.disks.fit()

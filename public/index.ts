@@ -61,6 +61,7 @@ export {
   type HardwareFleet,
   type MachineHardware,
   type MachineSpec,
+  type NewDisk,
   type NicSpec,
 } from '../machine/index.js'
 export { type IronicConfigRequest } from '../ironic-mock/index.js'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { UserError } from '../../runtime/index.js'
 import type { DiskSpec, MachineSpec } from '../machine-spec.js'
+import { checkSpec } from './check-spec.js'
 
 /** A disk to put in the place of another; what is left out is as of the old one. */
 export interface NewDisk {
@@ -18,6 +19,11 @@ export interface NewDisk {
 /** Name of a disk's file, which differs from that of every other disk that was in the same place. */
 export const imageOf = ({ image, name }: DiskSpec): string => image ?? name
 
+export const swappedWhileOn = (machine: string) =>
+  new UserError('machine-on', `${machine} is on, and its disks are swapped only while it is off`, {
+    remedy: 'switch it off first: PUT /_lab/machines/MACHINE/power {"power": "off"}',
+  })
+
 const wrong = (code: 'no-such-disk' | 'no-such-nic' | 'disk-swap', message: string, remedy: string) =>
   new UserError(code, message, { remedy, kind: 'usage' })
 
@@ -32,7 +38,7 @@ export function withCable(spec: MachineSpec, nic: string, carrier: boolean): Mac
   return { ...spec, nics: spec.nics.map((each) => (each === found ? { ...each, carrier } : each)) }
 }
 
-/** @throws UserError `no-such-disk`, `disk-swap` */
+/** @throws UserError `no-such-disk`, `disk-swap`, `machine-spec` */
 export function withDisk(spec: MachineSpec, disk: string, wanted: NewDisk): MachineSpec {
   const { id, disks, takenOut = [] } = spec
   const old = disks.find(({ name }) => name === disk)
@@ -51,11 +57,13 @@ export function withDisk(spec: MachineSpec, disk: string, wanted: NewDisk): Mach
   const put = before ?? fresh
   const twin = disks.find((each) => each !== old && each.wwn === put.wwn)
   if (twin) throw wrong('disk-swap', `${twin.name} of ${id} has the WWN ${put.wwn} already`, 'name another WWN')
-  return {
+  const changed = {
     ...spec,
     disks: disks.map((each) => (each === old ? put : each)),
     takenOut: [...takenOut.filter((each) => each !== before), old],
   }
+  checkSpec(changed)
+  return changed
 }
 
 /** A disk comes back as it went. */
