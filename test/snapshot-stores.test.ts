@@ -39,6 +39,7 @@ const STORES: Record<string, string> = {
   'lab/stage/registry.ts': 'registered: registry',
   'lab/stage/reservation-gate.ts': 'registered: reservations',
   'lab/stage/stage-keeper.ts': 'the registry of the stores',
+  'machine/network/ipxe-settings.ts': 'lives for one boot over the network',
   'machine/disk/described-disk.ts': 'in `machines` of the state',
   'machine/disk/image-contents.ts': 'contents of image files, which do not change',
   'machine/disk/check-image.ts': 'lives for one check',
