@@ -37,7 +37,7 @@ async function read(resource: Resource, call: Call | MachineCall, path: string):
   const wanted = query.size === 0 ? document : await queried(document, query, find)
   const answer = resourceAnswer(resource, wanted)
   const status = (resource.statusOf as ((call: Call) => number) | undefined)?.(call) ?? 200
-  if (status !== 200) return { ...answer, status, headers: { ...answer.headers, 'retry-after': '1' } }
+  if (status !== 200) return { ...answer, status }
   const { 'if-none-match': known } = request.headers
   const isKnown =
     known !== undefined && (known === '*' || known.split(/\s*,\s*/).includes(answer.headers['etag'] ?? ''))

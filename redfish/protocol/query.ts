@@ -23,6 +23,9 @@ export async function queried(document: Document, query: URLSearchParams, fetch:
   const isCollection = Array.isArray(document['Members'])
   let result = document
   if (query.has('only')) {
+    const value = query.get('only')!
+    if (value !== '')
+      throw refused(400, 'QueryParameterValueFormatError', [value, 'only'], { resolution: 'Use no value.' })
     if (!isCollection) throw refused(400, 'QueryNotSupportedOnResource')
     const [single, ...others] = document['Members'] as Reference[]
     if (single && others.length === 0) result = (await fetch(single['@odata.id'])) ?? document

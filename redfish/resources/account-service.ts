@@ -9,6 +9,13 @@ const ROOT = ['AccountService']
 const ACCOUNTS = [...ROOT, 'Accounts']
 const ROLES = [...ROOT, 'Roles']
 
+/** The roles that the specification predefines; the account of a machine is an administrator. */
+const PRIVILEGES: Readonly<Record<string, readonly string[]>> = {
+  Administrator: ['Login', 'ConfigureManager', 'ConfigureUsers', 'ConfigureSelf', 'ConfigureComponents'],
+  Operator: ['Login', 'ConfigureSelf', 'ConfigureComponents'],
+  ReadOnly: ['Login', 'ConfigureSelf'],
+}
+
 /** Lengths of a password that an account can get. */
 const PASSWORD = { shortest: 8, longest: 128 }
 
@@ -86,19 +93,25 @@ export const ACCOUNT_RESOURCES: readonly Resource[] = [
   }),
   ofService('/AccountService/Roles', {
     reads: 'read accounts',
-    get: () => collection('RoleCollection', ROLES, 'Roles', [link(...ROLES, 'Administrator')]),
+    get: () =>
+      collection(
+        'RoleCollection',
+        ROLES,
+        'Roles',
+        Object.keys(PRIVILEGES).map((role) => link(...ROLES, role)),
+      ),
   }),
   ofService('/AccountService/Roles/{role}', {
     reads: 'read accounts',
-    get: ({ params }) =>
-      params['role'] === 'Administrator'
-        ? {
-            ...head('Role', [...ROLES, 'Administrator'], 'Administrator'),
-            RoleId: 'Administrator',
-            IsPredefined: true,
-            AssignedPrivileges: ['Login', 'ConfigureManager', 'ConfigureUsers', 'ConfigureSelf', 'ConfigureComponents'],
-            OemPrivileges: [],
-          }
-        : undefined,
+    get: ({ params }) => {
+      const role = params['role']!
+      const privileges = PRIVILEGES[role]
+      return (
+        privileges && {
+          ...head('Role', [...ROLES, role], role),
+          ...{ RoleId: role, IsPredefined: true, AssignedPrivileges: privileges, OemPrivileges: [] },
+        }
+      )
+    },
   }),
 ]

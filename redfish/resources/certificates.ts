@@ -128,10 +128,13 @@ async function replace(call: Call): Promise<void> {
   const fields = {
     CertificateString: text({ most: 65_536 }),
     CertificateType: TYPES,
-    CertificateUri: object({ '@odata.id': text() }),
+    // The schema has a reference; sushy sends the path alone.
+    CertificateUri: (value: unknown, path: string) =>
+      typeof value === 'string' ? text()(value, path) : object({ '@odata.id': text() })(value, path),
   }
   checkAction(REPLACE, body, fields, Object.keys(fields))
-  const uri = String((body['CertificateUri'] as Document)['@odata.id'])
+  const named = body['CertificateUri'] as string | Document
+  const uri = typeof named === 'string' ? named : String(named['@odata.id'])
   const [, id = '', slot = '', certificate = ''] =
     /^\/redfish\/v1\/(?:Systems|Managers)\/([^/]+)\/VirtualMedia\/(\w+)\/Certificates\/([^/]+)$/.exec(uri) ?? []
   const machine = service.machines.get(decodeURIComponent(id))

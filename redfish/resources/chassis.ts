@@ -1,7 +1,8 @@
 import { checkPatch } from '../protocol/checks.js'
 import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
 import { ofMachine, ofService, type MachineCall, type Resource } from '../protocol/resource.js'
-import { indicator, indicatorOf, reset, RESET_TYPES, setIndicator } from './systems.js'
+import { indicator, indicatorOf, setIndicator } from './indicators.js'
+import { reset, RESET_TYPES } from './systems.js'
 
 function chassisOf({ machine }: Pick<MachineCall, 'machine'>): Document {
   const { spec, firmware } = machine
@@ -14,6 +15,7 @@ function chassisOf({ machine }: Pick<MachineCall, 'machine'>): Document {
     PowerState: machine.power() === 'on' ? 'On' : 'Off',
     IndicatorLED: indicatorOf(machine, 'chassis'),
     Status: { ...status(firmware.report().health), HealthRollup: firmware.report().health },
+    NetworkAdapters: link('Chassis', spec.id, 'NetworkAdapters'),
     Thermal: link('Chassis', spec.id, 'Thermal'),
     Power: link('Chassis', spec.id, 'Power'),
     Sensors: link('Chassis', spec.id, 'Sensors'),

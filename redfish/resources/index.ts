@@ -8,6 +8,7 @@ import { ETHERNET_RESOURCES } from './ethernet.js'
 import { EVENT_RESOURCES } from './event-service.js'
 import { LOG_RESOURCES } from './log-services.js'
 import { MANAGER_RESOURCES } from './managers.js'
+import { NETWORK_ADAPTER_RESOURCES } from './network-adapters.js'
 import { PROCESSOR_RESOURCES } from './processors.js'
 import { REGISTRY_RESOURCES } from './registries.js'
 import { SCHEMA_RESOURCES } from './schemas.js'
@@ -35,6 +36,7 @@ export const RESOURCES: readonly Resource[] = [
   ...MANAGER_RESOURCES,
   ...VIRTUAL_MEDIA_RESOURCES,
   ...CHASSIS_RESOURCES,
+  ...NETWORK_ADAPTER_RESOURCES,
   ...SENSOR_RESOURCES,
   ...LOG_RESOURCES,
   ...UPDATE_RESOURCES,

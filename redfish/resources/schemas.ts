@@ -8,8 +8,19 @@ const PUBLISHED = 'http://redfish.dmtf.org/schemas/v1'
 const COLLECTIONS = [
   ...['BootOption', 'Certificate', 'Chassis', 'ComputerSystem', 'Drive', 'EthernetInterface', 'EventDestination'],
   ...['JsonSchemaFile', 'LogEntry', 'LogService', 'Manager', 'ManagerAccount', 'Memory', 'MessageRegistryFile'],
-  ...['Processor', 'Role', 'SecureBootDatabase', 'Sensor', 'Session', 'SimpleStorage', 'SoftwareInventory'],
-  ...['Storage', 'Task', 'VirtualMedia', 'Volume'],
+  ...[
+    'NetworkAdapter',
+    'NetworkDeviceFunction',
+    'Port',
+    'Processor',
+    'Role',
+    'SecureBootDatabase',
+    'Sensor',
+    'Session',
+    'SimpleStorage',
+    'SoftwareInventory',
+  ],
+  ...['Storage', 'StorageController', 'Task', 'VirtualMedia', 'Volume'],
 ].map((name) => `${name}Collection`)
 
 const versionOf = (version: string): string => `v${version.replaceAll('.', '_')}`

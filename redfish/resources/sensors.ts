@@ -13,7 +13,7 @@ const ofKind = (machine: Machine, kind: SensorReading['kind']): SensorReading[] 
 /** The members that all entries of Thermal and Power have. */
 const entry = (path: readonly string[], list: string, index: number, sensor: SensorReading): Document => ({
   '@odata.id': `${pathOf(...path)}#/${list}/${index}`,
-  MemberId: sensor.id,
+  MemberId: String(index),
   Name: sensor.name,
   Status: statusOf(sensor),
 })

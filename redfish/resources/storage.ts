@@ -5,6 +5,7 @@ import {
   anything,
   checkAction,
   checkCreation,
+  checkPatch,
   integer,
   listOf,
   object,
@@ -14,6 +15,7 @@ import {
 import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
 import { message } from '../protocol/messages.js'
 import { refused, Refusal } from '../protocol/refusal.js'
+import { indicator, indicatorOf, setIndicator } from './indicators.js'
 import { ofMachine, type MachineCall, type Outcome, type Resource } from '../protocol/resource.js'
 
 interface Controller {
@@ -40,6 +42,23 @@ const PROTOCOLS = { sata: 'SATA', sas: 'SAS', nvme: 'NVMe', usb: 'USB' } as cons
 
 const pathTo = ({ spec }: Machine, ...more: string[]): string[] => ['Systems', spec.id, 'Storage', ...more]
 
+const abilitiesOf = ({ disks, hasVolumes }: Controller): Document => ({
+  SpeedGbps: 12,
+  SupportedControllerProtocols: ['PCIe'],
+  SupportedDeviceProtocols: [...new Set(disks.map(({ transport }) => PROTOCOLS[transport]))],
+  ...(hasVolumes ? { SupportedRAIDTypes: Object.values(RAID_TYPES) } : {}),
+})
+
+function controllerDocument(call: MachineCall): Document | undefined {
+  const found = controllerOf(call)
+  if (!found || call.params['controller'] !== '0') return undefined
+  return {
+    ...head('StorageController', pathTo(call.machine, found.id, 'Controllers', '0'), found.name),
+    ...abilitiesOf(found),
+    Status: status(),
+  }
+}
+
 function storageOf(call: MachineCall): Document | undefined {
   const found = controllerOf(call)
   if (!found) return undefined
@@ -48,13 +67,12 @@ function storageOf(call: MachineCall): Document | undefined {
   return {
     ...head('Storage', path, name),
     Status: { ...status(), HealthRollup: 'OK' },
+    Controllers: link(...path, 'Controllers'),
+    // Clients of older services look here for what is a resource of its own now.
     StorageControllers: [
       {
         '@odata.id': `${pathOf(...path)}#/StorageControllers/0`,
-        ...{ MemberId: '0', Name: name, Status: status(), SpeedGbps: 12 },
-        SupportedControllerProtocols: ['PCIe'],
-        SupportedDeviceProtocols: [...new Set(disks.map(({ transport }) => PROTOCOLS[transport]))],
-        ...(hasVolumes ? { SupportedRAIDTypes: Object.values(RAID_TYPES) } : {}),
+        ...{ MemberId: '0', Name: name, Status: status(), ...abilitiesOf(found) },
       },
     ],
     Drives: disks.map((disk) => link(...path, 'Drives', disk.name)),
@@ -79,6 +97,7 @@ function driveOf(call: MachineCall): Document | undefined {
     Protocol: PROTOCOLS[disk.transport],
     Identifiers: [{ DurableName: naa, DurableNameFormat: 'NAA' }],
     Revision: '1.0',
+    IndicatorLED: indicatorOf(call.machine, 'drive', disk.name),
     Status: status(),
     Links: { Volumes: [] },
   }
@@ -246,7 +265,27 @@ export const STORAGE_RESOURCES: readonly Resource[] = [
     },
   }),
   ofMachine(`${ROOT}/{storage}`, { reads: 'read hardware', get: storageOf }),
-  ofMachine(`${ROOT}/{storage}/Drives/{drive}`, { reads: 'read hardware', get: driveOf }),
+  ofMachine(`${ROOT}/{storage}/Controllers`, {
+    reads: 'read hardware',
+    get: (call) => {
+      const found = controllerOf(call)
+      if (!found) return undefined
+      const path = pathTo(call.machine, found.id, 'Controllers')
+      return collection('StorageControllerCollection', path, 'Storage Controllers', [link(...path, '0')])
+    },
+  }),
+  ofMachine(`${ROOT}/{storage}/Controllers/{controller}`, { reads: 'read hardware', get: controllerDocument }),
+  ofMachine(`${ROOT}/{storage}/Drives/{drive}`, {
+    reads: 'read hardware',
+    changes: 'change indicators',
+    get: driveOf,
+    patch: async (call) => {
+      const drive = driveOf(call)
+      if (!drive) throw refused(404, 'ResourceNotFound', ['Drive', call.params['drive']!])
+      checkPatch(call.body, { IndicatorLED: indicator }, drive)
+      await setIndicator(call.machine, 'drive', call.body['IndicatorLED'], call.params['drive']!)
+    },
+  }),
   ofMachine(`${ROOT}/{storage}/Volumes`, {
     reads: 'read hardware',
     changes: 'change firmware',

@@ -5,19 +5,8 @@ import { collection, head, link, pathOf, status, type Document } from '../protoc
 import { refused } from '../protocol/refusal.js'
 import { ofMachine, ofService, type MachineCall, type Outcome, type Resource } from '../protocol/resource.js'
 import { CPU_MODELS } from './processors.js'
+import { indicator, indicatorOf, setIndicator } from './indicators.js'
 import { boot, bootOf, changeBoot } from './boot.js'
-
-const INDICATOR = { on: 'Lit', off: 'Off', blinking: 'Blinking' } as const
-
-export const indicatorOf = ({ firmware }: Machine, component: 'system' | 'chassis'): string =>
-  INDICATOR[firmware.indicator(component, 'LED') as keyof typeof INDICATOR]
-
-export const indicator = oneOf(Object.values(INDICATOR))
-
-export async function setIndicator(machine: Machine, component: 'system' | 'chassis', wanted: unknown): Promise<void> {
-  const [state] = Object.entries(INDICATOR).find(([, value]) => value === wanted)!
-  await machine.firmware.setIndicator(component, 'LED', state)
-}
 
 function systemOf({ machine }: Pick<MachineCall, 'machine'>): Document {
   const { spec, firmware } = machine

@@ -3,20 +3,19 @@ import { refused } from '../protocol/refusal.js'
 import { ofService, type Call, type Outcome, type Resource } from '../protocol/resource.js'
 import type { Task } from '../tasks/tasks.js'
 
-/** Seconds after which a client may look again. */
-const RETRY = '1'
-
 const find = ({ service, params, caller }: Call): Task | undefined => {
   const task = service.tasks.get(params['task']!)
   const machine = task && service.machines.get(task.machine)
   return machine && caller && service.sees(machine, caller) ? task : undefined
 }
 
-/** The answer to a request whose work is a task. */
-export const accepted = ({ service }: Call, task: Task): Outcome => ({
+/**
+ * The answer to a request whose work is a task. As with iDRAC it names the monitor and nothing else: sushy 5.14 follows
+ * the task of a body, which does not say by its status that it runs, and cannot sleep for a Retry-After.
+ */
+export const accepted = (task: Task): Outcome => ({
   status: 202,
-  headers: { location: pathOf('TaskService', 'TaskMonitors', task.id), 'retry-after': RETRY },
-  document: service.tasks.document(task),
+  headers: { location: pathOf('TaskService', 'TaskMonitors', task.id) },
 })
 
 /** The tasks of machines, each caller's own, and their monitors. */

@@ -109,7 +109,7 @@ function simpleUpdate(call: Call): Outcome {
   const task = service.tasks.start('Firmware update', machine, service.updateTime, async () => {
     for (const { component } of found) await machine.firmware.flash(component.component, image)
   })
-  return accepted(call, task)
+  return accepted(task)
 }
 
 const PROTOCOLS = ['HTTP', 'HTTPS', 'FTP', 'SFTP', 'TFTP', 'SCP', 'NFS', 'CIFS', 'NSF', 'OEM']

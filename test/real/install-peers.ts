@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { dmtfClients, gofishProgram } from './programs/redfish/peers.js'
 import { openstackClients } from './programs/clients/baremetal.js'
 import { gophercloudProgram } from './programs/clients/gophercloud.js'
 import { registryProgram } from './docker-registry.js'
@@ -63,7 +64,13 @@ export async function installPeers(): Promise<void> {
   await Promise.all([
     oneByOne({ 'coreos-installer': realBinary }),
     oneByOne({ Ironic: ironicPeer, 'ironic-python-agent': ipaPeer, 'OpenStack clients': openstackClients }),
-    oneByOne({ Ignition: realIgnition, 'its engine': realEngine, gophercloud: gophercloudProgram }),
+    oneByOne({ "DMTF's Redfish clients": dmtfClients }),
+    oneByOne({
+      Ignition: realIgnition,
+      'its engine': realEngine,
+      gophercloud: gophercloudProgram,
+      gofish: gofishProgram,
+    }),
   ])
 }
 
