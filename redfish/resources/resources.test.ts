@@ -245,3 +245,17 @@ test('sensors follow the power of the machine', async () => {
   await bmc.machine().setPower('on')
   expect((await read()).Temperatures[1]).toMatchObject({ ReadingCelsius: 46, Status: { State: 'Enabled' } })
 })
+
+test('no resource has parts of a vendor', async () => {
+  await using bmc = await served()
+  const all = await crawled(bmc)
+  expect([...all].filter(([, { body }]) => body!.includes('"Oem"')).map(([path]) => path)).toEqual([])
+})
+
+test('a machine has one account, which is an administrator', async () => {
+  await using bmc = await served()
+  const accounts = '/redfish/v1/AccountService/Accounts'
+  expect((await bmc.call('GET', accounts)).document.Members).toEqual([{ '@odata.id': `${accounts}/machine-1` }])
+  expect((await bmc.call('POST', accounts, { UserName: 'other', Password: 'a-new-secret' })).status).toBe(405)
+  expect((await bmc.call('PATCH', `${accounts}/machine-1`, { RoleId: 'ReadOnly' })).status).toBe(400)
+})

@@ -10,11 +10,14 @@ export interface Answer {
 export class Asker implements Disposable {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 })
   readonly #url: string
+  readonly #headers: Readonly<Record<string, string>>
   /** Milliseconds that each answer took. */
   readonly took: number[] = []
 
-  constructor(url: string) {
+  /** @param headers of every request */
+  constructor(url: string, headers: Readonly<Record<string, string>> = {}) {
     this.#url = url
+    this.#headers = headers
   }
 
   /** Resolves with the body of an answer that is no error. */
@@ -42,6 +45,7 @@ export class Asker implements Disposable {
           ...{ method, agent: this.#agent },
           headers: {
             'x-openstack-ironic-api-version': '1.72',
+            ...this.#headers,
             ...(body === undefined
               ? {}
               : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),

@@ -9,6 +9,7 @@ import { localTarget } from './local-target.js'
 import type { Measured, Outcome } from './measure.js'
 import { idleMemory } from './memory.js'
 import { quick } from './quick.js'
+import { redfishOfThousands } from './redfish.js'
 import type { BenchmarkName } from './rows.js'
 import { lifecycles, starts } from './served.js'
 import { ci, suites } from './suites.js'
@@ -23,6 +24,7 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, () => Promise<Outcome>>>
   'ten-thousand': rows(tenThousand),
   'hundred-thousand': rows(hundredThousand),
   lists: rows(() => lists()),
+  redfish: rows(redfishOfThousands),
   memory: rows(idleMemory),
   'idle-agents': rows(idleAgents),
   install: rows(installation),

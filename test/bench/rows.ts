@@ -25,6 +25,13 @@ export const ROWS = {
     '1,000 of 10,000 nodes in detail, p50',
     '1,000 of 10,000 nodes in detail, p99',
   ],
+  redfish: [
+    'a system of 10,000 by Redfish, p50',
+    'a system of 10,000 by Redfish, p99',
+    'a medium of 10,000 by Redfish, p50',
+    'a medium of 10,000 by Redfish, p99',
+    'the collection of 10,000 systems by Redfish',
+  ],
   memory: ['memory at 1,000 idle nodes', 'Pss without nodes', 'Pss at 1,000 idle nodes', 'Pss at 10,000 idle nodes'],
   'idle-agents': [
     'first agent of a process, start to first heartbeat',

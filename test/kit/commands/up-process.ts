@@ -33,6 +33,8 @@ export class UpProcess {
   readonly log: LogLine[] = []
   /** Output lines that are not JSON: the report of a crash. */
   readonly stray: string[] = []
+  /** URL of the BMCs, once it is {@link ready}. */
+  redfishUrl: string | undefined
   /** Resolves with the URL of the API, or rejects when the process ended before. */
   readonly ready: Promise<string>
   /** Resolves when the process is gone and all that it had said has been read. */
@@ -46,7 +48,9 @@ export class UpProcess {
     this.ready = new Promise((resolve, reject) => {
       this.#read(this.#child.stdout!, (line) => {
         if (line['event'] === 'node') this.nodes.push(line as unknown as NodeLine)
-        if (line['event'] === 'ready') resolve(String(line['ironic_url']))
+        if (line['event'] !== 'ready') return
+        this.redfishUrl = line['redfish_url'] as string | undefined
+        resolve(String(line['ironic_url']))
       })
       const failed = (why: string) => reject(new Error(`ironstage ${why}: ${this.stray.join('\n')}`))
       exited.then(() => failed('ended'), reject)
