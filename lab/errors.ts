@@ -120,6 +120,10 @@ export const ERRORS = catalogue({
     sentence: 'the snapshot in the file is of a lab with other options',
     remedy: 'make a lab with the options that the message names',
   },
+  'snapshot-restored': {
+    sentence: 'the lab went back to a snapshot before it had answered the call',
+    remedy: 'make the call again',
+  },
   'snapshot-unknown': {
     sentence: 'there is no snapshot of this name',
     remedy: 'use one of those that the message names',

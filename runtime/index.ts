@@ -34,7 +34,16 @@ export { type Logger, type LogLevel, silent, withFields } from './logger.js'
 export { checkNesting, DEEPEST, isNestedDeeper, jsonText, readNested } from './nesting.js'
 export { packageFile, packageVersion } from './package-file.js'
 export { type Interceptor, Probe, type ProbePoint } from './probe.js'
-export { type Random, type SeededRandom, keyedRandom, seededRandom, uniform, urlSafeToken, uuid, uuidOf } from './random.js'
+export {
+  type Random,
+  type SeededRandom,
+  keyedRandom,
+  seededRandom,
+  uniform,
+  urlSafeToken,
+  uuid,
+  uuidOf,
+} from './random.js'
 export { withoutRepeats } from './repeats.js'
 export {
   amount,
@@ -52,7 +61,7 @@ export { keepGarbageSmall, letGarbageGrow } from './system-memory.js'
 export { systemRandom } from './system-random.js'
 export { sweepTemporaryFolders, temporaryFolder, type TemporaryFolder } from './temporary-folder.js'
 export { type Due, TimerHeap } from './timer-heap.js'
-export { type ClockState, type Mover, NothingLeftToHappen, VirtualClock } from './virtual-clock.js'
+export { type ClockState, type Mover, LabTimeOver, NothingLeftToHappen, VirtualClock } from './virtual-clock.js'
 export { DURATION_PATTERN, durationText, readDuration } from './duration.js'
 export { type ClockMode, LabClock } from './system-lab-clock.js'
 export { parseSize } from './size.js'

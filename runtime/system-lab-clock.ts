@@ -1,5 +1,5 @@
 import { seconds, type SleepOptions } from './clock.js'
-import { VirtualClock } from './virtual-clock.js'
+import { LabTimeOver, VirtualClock } from './virtual-clock.js'
 
 /** Time is never faster than this while real work (a request, a disk) is under way. */
 export const REAL_WORK_SPEED = 10
@@ -33,6 +33,7 @@ export class LabClock extends VirtualClock {
   /** The next {@link #turn}, in wall time. */
   #wake: { at: number; timeout: NodeJS.Timeout } | undefined
   #jumping = false
+  #changes = 0
 
   /** @param options `start`: milliseconds since the epoch at which the lab begins; default: now */
   constructor({ mode, start = Date.now() }: { mode: ClockMode; start?: number }) {
@@ -41,12 +42,18 @@ export class LabClock extends VirtualClock {
     this.#mode = mode
   }
 
+  /** How often time began or ceased to pass by itself. */
+  get changes(): number {
+    return this.#changes
+  }
+
   get mode(): ClockMode {
     return this.#mode
   }
 
   set mode(mode: ClockMode) {
     this.#follow()
+    if (typeof mode === 'number' || typeof this.#mode === 'number') this.#changes++
     this.#mode = mode
     this.#limit = Infinity
     this.#disarm()
@@ -89,8 +96,25 @@ export class LabClock extends VirtualClock {
   }
 
   /** Waits for `awaited`: at a speed while time passes, else by jumps. */
-  override until<T>(awaited: Promise<T>): Promise<T> {
-    return typeof this.#mode === 'number' ? awaited : this.#byHand(() => super.until(awaited))
+  override until<T>(awaited: Promise<T>, limit: { within?: number } = {}): Promise<T> {
+    if (typeof this.#mode !== 'number') return this.#byHand(() => super.until(awaited, limit))
+    return limit.within === undefined ? awaited : this.#before(awaited, limit.within)
+  }
+
+  async #before<T>(awaited: Promise<T>, within: number): Promise<T> {
+    const over = new AbortController()
+    const limit = this.sleep(within, { signal: over.signal })
+    try {
+      return await Promise.race([
+        awaited,
+        limit.then(() => {
+          throw new LabTimeOver(within)
+        }),
+      ])
+    } finally {
+      over.abort()
+      await limit.catch(() => {})
+    }
   }
 
   async #byHand<T>(move: () => Promise<T>): Promise<T> {

@@ -15,6 +15,15 @@ export class NothingLeftToHappen extends Error {
   override name = 'NothingLeftToHappen'
 }
 
+/** Thrown by {@link VirtualClock.until} when the awaited thing did not happen within a limit. */
+export class LabTimeOver extends Error {
+  override name = 'LabTimeOver'
+
+  constructor(readonly within: number) {
+    super(`it did not happen within ${within} ms of lab time`)
+  }
+}
+
 /** State of a {@link VirtualClock} for a snapshot. Its timers belong to those who set them. */
 export interface ClockState {
   readonly now: number
@@ -212,19 +221,26 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Jumps from timer to timer until `awaited` is settled, and gives its value.
+   * Jumps from timer to timer until `awaited` is settled, and gives its value. A limit is no timer, and so leaves no trace
+   * in what a lab repeats.
    *
-   * @throws NothingLeftToHappen when it is still pending and no strong timer is left
+   * @param limit `within`: milliseconds until which time is moved, also when only weak timers are left
+   * @throws NothingLeftToHappen when it is still pending and no strong timer is left, {@link LabTimeOver} at the limit
    */
-  async until<T>(awaited: Promise<T>): Promise<T> {
+  async until<T>(awaited: Promise<T>, { within = Infinity }: { within?: number } = {}): Promise<T> {
     let pending = true
     const settled = awaited.finally(() => (pending = false))
     settled.catch(() => {})
     await this.afterOthers(async () => {
+      const end = this.#now + within
       for (;;) {
         await this.#rest()
         if (!pending) return
-        if (this.#strong === 0)
+        if (within < Infinity && this.nextTimer > end) {
+          this.#now = end
+          throw new LabTimeOver(within)
+        }
+        if (this.#strong === 0 && within === Infinity)
           throw new NothingLeftToHappen(
             'waiting for something that can no longer happen: nothing is running and no timer is set',
           )

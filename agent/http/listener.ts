@@ -21,6 +21,8 @@ export interface AgentListenerOptions {
   advertise?: { protocol?: 'http' | 'https'; host?: string; port?: number }
   /** 0 picks a free port. */
   port: number
+  /** Serves the requests that come by the socket by those that reach the agents. */
+  enter?: (dispatch: Dispatch) => Dispatch
   /** TLS from the start, with a certificate that Ironic already trusts. */
   tls?: TlsOptions
   clock: Clock
@@ -33,11 +35,18 @@ export class AgentListener implements AsyncDisposable {
   readonly #server: HttpServer
   readonly #clock: Clock
   #identity: Promise<TlsIdentity> | undefined
+  #prepared: TlsIdentity | undefined
 
   /** Beginning of callback URLs, without trailing slash. It stays the same when the listener starts TLS later. */
   readonly url: string
 
-  private constructor(mounts: Mounts, server: HttpServer, { advertise = {}, clock, tls, host }: AgentListenerOptions) {
+  private constructor(
+    mounts: Mounts,
+    /** Reaches the agents without a socket. */
+    readonly dispatch: Dispatch,
+    server: HttpServer,
+    { advertise = {}, clock, tls, host }: AgentListenerOptions,
+  ) {
     this.#mounts = mounts
     this.#server = server
     this.#clock = clock
@@ -54,7 +63,10 @@ export class AgentListener implements AsyncDisposable {
       mounts.find(request.target.replace(/\?.*$/s, ''))
         ? mounts.dispatch(request)
         : Promise.reject(new ConnectionFailed(`no agent is at ${request.target}`))
-    return new AgentListener(mounts, await serveHttp({ ...options, dispatch, refuse: bodyRefused }), options)
+    const { enter } = options
+    const entering = enter ? enter(dispatch) : dispatch
+    const server = await serveHttp({ ...options, dispatch: entering, refuse: bodyRefused })
+    return new AgentListener(mounts, dispatch, server, options)
   }
 
   get port(): number {
@@ -70,20 +82,23 @@ export class AgentListener implements AsyncDisposable {
     return this.#mounts.add(pathOf(name), dispatch)
   }
 
+  /** Makes the identity for {@link tls} beforehand, so that the first agent does not wait for it. */
+  async prepareTls(parts: { hostname: string; random: Random }): Promise<void> {
+    this.#prepared = await selfSigned({ ...parts, address: this.#address, clock: this.#clock })
+  }
+
   /**
    * TLS for {@link AgentOptions.tls}: the first agent that asks switches the whole listener to TLS, with its earlier
    * identity or a new one for the advertised address; the others share it.
    */
   tls({ random, settings = {} }: { random: Random; settings?: Partial<ServerTls> }): AgentTls {
     const { curve } = settings
-    const make = (hostname: string): Promise<TlsIdentity> => {
-      const address = new URL(this.url).hostname.replace(/^\[|\]$/g, '')
-      return selfSigned({ hostname, address, random, clock: this.#clock, ...(curve ? { curve } : {}) })
-    }
+    const make = (hostname: string): Promise<TlsIdentity> =>
+      selfSigned({ hostname, address: this.#address, random, clock: this.#clock, ...(curve ? { curve } : {}) })
     const startTls = async (identity: TlsIdentity | null, hostname: string, rules?: TlsRules): Promise<TlsIdentity> => {
       const minVersion = rules?.minVersion ?? settings.minVersion
       const ciphers = rules?.ciphers ?? settings.ciphers
-      const { certificate, key } = identity ?? (await make(hostname))
+      const { certificate, key } = identity ?? this.#prepared ?? (await make(hostname))
       this.#server.secure({ certificate, key, ...(minVersion ? { minVersion } : {}), ...(ciphers ? { ciphers } : {}) })
       return { certificate, key }
     }
@@ -94,6 +109,10 @@ export class AgentListener implements AsyncDisposable {
         return serving
       },
     }
+  }
+
+  get #address(): string {
+    return new URL(this.url).hostname.replace(/^\[|\]$/g, '')
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,3 +1,5 @@
+import { Probe } from '../../runtime/index.js'
+import type { Entrance } from '../snapshots/entrance.js'
 import { listenForIpmi, type IpmiListener, type IpmiListenOptions } from './serve-ipmi.js'
 import { serveRedfish, type BmcParts, type RedfishListener, type RedfishListenOptions } from './serve-redfish.js'
 
@@ -11,5 +13,23 @@ export interface BmcListeners {
 
 export const bmcListeners = (parts: BmcParts): BmcListeners => ({
   redfish: (options) => serveRedfish(parts, options),
-  ipmi: (options) => listenForIpmi(parts, parts.machines.list(), options),
+  ipmi: (options) => {
+    const probe = new UnloggedCalls(parts.probe, parts.entrance)
+    return listenForIpmi({ ...parts, probe }, parts.machines.list(), options)
+  },
 })
+
+/** The probe of a server whose calls come at any moment of a lab, and so cannot be made again. */
+class UnloggedCalls extends Probe {
+  readonly #entrance: Entrance
+
+  constructor(outer: Probe, entrance: Entrance) {
+    super({ outer, extend: (point) => point })
+    this.#entrance = entrance
+  }
+
+  override watches(kind: string): boolean {
+    this.#entrance.inputs?.break('a BMC was called by IPMI')
+    return super.watches(kind)
+  }
+}

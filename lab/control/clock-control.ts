@@ -1,12 +1,4 @@
-import {
-  LabClock,
-  NothingLeftToHappen,
-  hours,
-  UserError,
-  VirtualClock,
-  durationText,
-  type Clock,
-} from '../../runtime/index.js'
+import { LabClock, LabTimeOver, hours, UserError, VirtualClock, durationText, type Clock } from '../../runtime/index.js'
 import type { NodeRecord, ProvisionState } from '../../wire/index.js'
 import type { Events } from '../events.js'
 
@@ -83,8 +75,7 @@ export class ClockControl {
    * Moves time forward until a node is in a state.
    *
    * @param within lab time that it may take, in milliseconds
-   * @throws UserError `clock-fixed`; `not-reached` when the state is not reached within the time, or nothing is left that
-   *   could lead to it
+   * @throws UserError `clock-fixed`; `not-reached` when the state is not reached within the time
    */
   async advanceUntil(
     { uuid, name }: Readonly<NodeRecord>,
@@ -93,23 +84,16 @@ export class ClockControl {
   ): Promise<ClockReport> {
     const clock = this.#movable()
     const isThere = (): boolean => this.#node(uuid)?.provision_state === state
-    const over = new AbortController()
     let found = (): void => {}
     const reached = new Promise<void>((resolve) => (found = resolve))
     using _ = this.#events.listenTo(uuid, () => {
       if (isThere() || !this.#node(uuid)) found()
     })
     if (isThere()) return this.report()
-    const limit = clock.sleep(within, { signal: over.signal }).catch(() => {})
-    let why = `within ${durationText(within)}`
     try {
-      await clock.until(Promise.race([reached, limit]))
+      await clock.until(reached, { within })
     } catch (error) {
-      if (!(error instanceof NothingLeftToHappen)) throw error
-      why = 'and nothing is left to happen'
-    } finally {
-      over.abort()
-      await limit
+      if (!(error instanceof LabTimeOver)) throw error
     }
     this.#note(`time was moved until ${name ?? uuid} is ${state}`)
     if (isThere()) return this.report()
@@ -117,7 +101,7 @@ export class ClockControl {
     const last = now?.last_error ? `: ${now.last_error}` : ''
     throw new UserError(
       'not-reached',
-      `${name ?? uuid} did not become ${state} ${why}; it is ${now?.provision_state ?? 'deleted'}${last}`,
+      `${name ?? uuid} did not become ${state} within ${durationText(within)}; it is ${now?.provision_state ?? 'deleted'}${last}`,
       {
         remedy: 'GET /_lab/journal?node=... tells what happened to it',
       },

@@ -1,5 +1,6 @@
 import {
   seededRandom,
+  sharedAbort,
   UserError,
   type Clock,
   type Probe,
@@ -41,7 +42,7 @@ export class ActiveFault {
   /** Aborted when the fault is lifted. */
   readonly lifted = new AbortController()
   /** Aborted when the lab ends, or goes back to a snapshot. */
-  readonly ended = new AbortController()
+  readonly ended = sharedAbort()
 
   constructor(
     readonly id: string,

@@ -6,12 +6,15 @@ import type { FaultChange } from '../faults/fault.js'
 import type { Deployment } from '../lab.js'
 import type { RegistryChange } from '../stage/registry.js'
 
+/** Servers of a lab: of its Ironic, of its agents, of its BMCs. */
+export type Door = 'api' | 'agents' | 'redfish'
+
 /** Something that a caller does to a lab, as data: the same input at the same place has the same consequences. */
 export type Input =
   /** `from` a client that the probe sees, or from a transport without one. */
   | { readonly do: 'request'; readonly from: 'client' | 'transport'; readonly request: Omit<OutgoingRequest, 'signal'> }
-  /** A request as it is served, from a client without a transport. */
-  | { readonly do: 'serve'; readonly request: WireRequest }
+  /** A request as it is served: from a client without a transport, or another program. */
+  | { readonly do: 'serve'; readonly door: Door; readonly request: WireRequest }
   | {
       readonly do: 'enroll'
       readonly spec?: MachineSpec
@@ -19,6 +22,7 @@ export type Input =
       readonly deployment?: Deployment
     }
   | { readonly do: 'machine'; readonly machine: string; readonly call: string; readonly args: readonly unknown[] }
+  | { readonly do: 'firmware'; readonly machine: string; readonly call: 'eject'; readonly args: readonly unknown[] }
   | { readonly do: 'remove machine'; readonly machine: string }
   | { readonly do: 'command'; readonly machine: string; readonly command: Command }
   | { readonly do: 'files'; readonly machine: string; readonly call: string; readonly args: readonly unknown[] }

@@ -1,4 +1,5 @@
-import type { Mover, Probe, VirtualClock } from '../../runtime/index.js'
+import { LabClock, systemClock, UserError, type Mover, type Probe, type VirtualClock } from '../../runtime/index.js'
+import { stillClock } from '../stage/stage-keeper.js'
 import type { Input, LoggedInput, Note, Place } from './input.js'
 
 /** Performs an input; a {@link Note} at once. */
@@ -7,8 +8,14 @@ export type Perform = (input: Input) => unknown
 /** Inputs beyond which the log is given up, since no snapshot was taken at rest for so long. */
 const MOST_INPUTS = 100_000
 
+/** Bytes of bodies, likewise. */
+const MOST_BYTES = 256 * 2 ** 20
+
 /** Rounds of the event loop that a call waits for real work to end, before it is let in without a certain place. */
 const PATIENCE = 20_000
+
+/** Milliseconds of wall time that a call of another program waits likewise: it polls, and an image takes seconds. */
+const PATIENCE_OF_SOCKETS = 3000
 
 /**
  * Lets the callers of a lab in, and keeps what they do and where in its history, so that it can be done again.
@@ -24,13 +31,24 @@ export class Inputs {
   #rests = 0
   #pending: ((place: Place) => void)[] = []
   #isRepeating = false
-  #running = 0
+  #bytes = 0
+  /** Calls without an answer, and what ends their callers' waiting. */
+  #running = new Set<(error: Error) => void>()
   #broken: string | undefined
+  #changes: number
+  readonly #hasSockets: boolean
 
-  constructor(clock: VirtualClock, probe: Probe, perform: Perform) {
-    this.#clock = clock
-    this.#probe = probe
-    this.#perform = perform
+  constructor(parts: { clock: VirtualClock; probe: Probe; perform: Perform; hasSockets: boolean }) {
+    this.#clock = parts.clock
+    this.#probe = parts.probe
+    this.#perform = parts.perform
+    this.#hasSockets = parts.hasSockets
+    this.#changes = changesOf(parts.clock)
+  }
+
+  /** Whether calls are logged: time stands still unless it is moved. */
+  get isOn(): boolean {
+    return stillClock(this.#clock) !== undefined
   }
 
   /** All inputs since {@link begin}; it only ever grows until then. */
@@ -40,11 +58,12 @@ export class Inputs {
 
   /** Calls that have not been answered yet. */
   get running(): number {
-    return this.#running
+    return this.#running.size
   }
 
   /** Why the log cannot be repeated, for people; undefined when it can. */
   get broken(): string | undefined {
+    if (!this.isOn || changesOf(this.#clock) !== this.#changes) return this.#broken ?? PASSED
     return this.#broken
   }
 
@@ -57,17 +76,35 @@ export class Inputs {
   begin(log: readonly LoggedInput[], rests: number): void {
     this.#log = [...log]
     this.#rests = rests
+    this.#bytes = log.reduce((sum, { input }) => sum + sizeOf(input), 0)
     this.#broken = undefined
+    this.#changes = changesOf(this.#clock)
   }
 
-  /** Performs an input at the next possible place. */
+  /** @param why the log cannot be repeated from now on, for people */
+  break(why: string): void {
+    this.#broken ??= why
+  }
+
+  /** Ends the waiting of all callers whose calls have no answer, and will have none: the lab goes back. */
+  abandon(): void {
+    const running = this.#running
+    this.#running = new Set()
+    for (const end of running)
+      end(
+        new UserError('snapshot-restored', 'the lab went back to a snapshot before it had answered', {
+          remedy: 'make the call again',
+        }),
+      )
+  }
+
+  /** Performs an input at the next possible place; at once while calls are not logged. */
   call<T>(input: Input): Promise<T> {
+    if (!this.isOn) return this.#perform(input) as Promise<T>
     return new Promise<T>((resolve, reject) => {
       this.#pending.push((place) => {
         this.#add({ input, place })
-        this.#running++
-        const answered = this.#perform(input) as Promise<T>
-        answered.finally(() => this.#running--).then(resolve, reject)
+        this.#run(input, reject).then(resolve as (answer: unknown) => void, reject)
       })
       if (this.#pending.length === 1) this.#admitSoon()
     })
@@ -75,7 +112,7 @@ export class Inputs {
 
   /** Keeps an input that the caller performs by itself. */
   note(input: Note): void {
-    if (!this.#isRepeating) this.#add({ input, place: { ...this.place, rest: null } })
+    if (!this.#isRepeating && this.isOn) this.#add({ input, place: { ...this.place, rest: null } })
   }
 
   /**
@@ -86,7 +123,7 @@ export class Inputs {
   async repeat(inputs: readonly LoggedInput[], last: Place, mover: Mover): Promise<void> {
     let next = 0
     const perform = (): void => {
-      void Promise.resolve(this.#perform(inputs[next++]!.input)).catch(() => {})
+      this.#run(inputs[next++]!.input).catch(() => {})
     }
     const beforeStep = (step: number): void => {
       // Performing an input may be steps, too.
@@ -116,11 +153,17 @@ export class Inputs {
   }
 
   #add(logged: LoggedInput): void {
-    if (this.#log.length < MOST_INPUTS) this.#log.push(logged)
-    else {
-      this.#log = []
-      this.#broken = `there were more than ${MOST_INPUTS} calls since the last snapshot at rest`
-    }
+    if (this.broken !== undefined) return
+    this.#bytes += sizeOf(logged.input)
+    if (this.#log.length < MOST_INPUTS && this.#bytes < MOST_BYTES) return void this.#log.push(logged)
+    this.#log = []
+    this.#broken = 'there were too many calls since the last snapshot at rest'
+  }
+
+  #run(input: Input, abandoned: (error: Error) => void = () => {}): Promise<unknown> {
+    const running = this.#running
+    running.add(abandoned)
+    return Promise.resolve(this.#perform(input)).finally(() => running.delete(abandoned))
   }
 
   #admitSoon(): void {
@@ -138,13 +181,25 @@ export class Inputs {
 
   /** A server of the caller's own may make the call that the lab waits for: it must not wait for the lab. */
   async #loseConfidence(): Promise<void> {
-    for (let rounds = 0; this.#pending.length > 0 && rounds < PATIENCE;) {
-      await new Promise((resolve) => setImmediate(resolve))
+    const [most, wait] = this.#hasSockets
+      ? [PATIENCE_OF_SOCKETS / ROUND, () => systemClock().sleep(ROUND)]
+      : [PATIENCE, () => new Promise<void>((resolve) => setImmediate(resolve))]
+    for (let rounds = 0; this.#pending.length > 0 && rounds < most;) {
+      await wait()
       if (this.#clock.isHeld) rounds++
       else rounds = 0
     }
     if (this.#pending.length === 0 || this.#isRepeating) return
-    this.#broken ??= 'a call came while the lab waited for something real'
+    this.#broken ??= `a call came while the lab was busy ${this.#clock.holds()[0] ?? 'with something real'}`
     this.#admit({ step: this.#probe.steps, rest: null })
   }
 }
+
+/** Milliseconds between two looks at whether real work has ended. */
+const ROUND = 10
+
+const PASSED = 'time went on by itself since the last snapshot at rest'
+
+const changesOf = (clock: VirtualClock): number => (clock instanceof LabClock ? clock.changes : 0)
+
+const sizeOf = (input: Input): number => ('request' in input ? (input.request.body?.length ?? 0) : 0)

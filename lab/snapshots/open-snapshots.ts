@@ -1,6 +1,6 @@
 import type { Machine, MachineSpec, Machines } from '../../machine/index.js'
-import { LabClock, type Clock, type VirtualClock, type Probe } from '../../runtime/index.js'
-import type { Dispatch } from '../../wire/index.js'
+import { VirtualClock, type Clock, type Probe } from '../../runtime/index.js'
+import { ConnectionFailed, type Dispatch } from '../../wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { Events } from '../events.js'
 import type { Faults } from '../faults/fault.js'
@@ -13,10 +13,12 @@ import type { CurrentDatabase } from '../stage/database.js'
 import type { Front } from '../stage/front.js'
 import type { IronicProcess, StagedIronic } from '../stage/ironic-process.js'
 import type { SimulatedRegistry } from '../stage/registry.js'
+import type { OwnExchanges } from '../stage/own-exchanges.js'
 import type { ReservationGate } from '../stage/reservation-gate.js'
 import type { Randomness } from '../stage/randomness.js'
 import { StageKeeper, stillClock } from '../stage/stage-keeper.js'
 import type { StageOptions } from '../stage/stage-options.js'
+import type { Entrance } from './entrance.js'
 import type { Input } from './input.js'
 import { Inputs } from './inputs.js'
 import { enteringDispatch, enteringMachine, enteringTransports, performing, type Transports } from './perform.js'
@@ -35,7 +37,9 @@ interface SnapshotsParts {
   machines: Machines
   transports: Transports
   url: string
+  entrance: Entrance
   stores: {
+    own: OwnExchanges
     reservations: ReservationGate
     accounts: BmcAccounts
     registry: SimulatedRegistry
@@ -52,14 +56,14 @@ interface SnapshotsParts {
 }
 
 /** Why a stage cannot be repeated from what its callers did; undefined when it can. */
-function unrepeatable({ network, folder, liveImages }: StageOptions, clock: Clock): string | undefined {
-  if (stillClock(clock) === undefined || clock instanceof LabClock)
-    return 'a lab whose time goes on by itself cannot be repeated'
-  if (network) return 'a lab that listens on an address cannot be repeated'
+function unrepeatable({ folder, liveImages }: StageOptions, clock: Clock): string | undefined {
+  if (!(clock instanceof VirtualClock)) return PASSING
   if (folder) return 'a lab with a state folder cannot be repeated'
   if (liveImages) return 'a lab whose machines fetch what they boot cannot be repeated'
   return undefined
 }
+
+const PASSING = 'a lab whose time goes on by itself cannot be repeated'
 
 interface OpenedSnapshots {
   keeper: StageKeeper
@@ -102,28 +106,30 @@ export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapsh
   const why = unrepeatable(options, clock)
   const inputs =
     why === undefined
-      ? new Inputs(
-          clock as VirtualClock,
-          probe,
-          performing({
+      ? new Inputs({
+          ...{ clock: clock as VirtualClock, probe, hasSockets: options.network != null },
+          perform: performing({
             ...{
               registry: stores.registry,
               accounts: stores.accounts,
               faults: parts.faults,
               transports,
               enroll,
-              dispatch: parts.front.dispatch,
+              serve: (door, request) => {
+                const dispatch = door === 'api' ? parts.front.dispatch : parts.entrance.behind(door)
+                return dispatch ? dispatch(request) : Promise.reject(new ConnectionFailed(`nothing serves ${door}`))
+              },
             },
             machines: () => machines,
             ironic: () => ironic,
           }),
-        )
+        })
       : undefined
   const snapshots = new StageSnapshots({
     ...{ keeper, clock, events, inputs, journal: parts.journal, report: parts.report },
     random: randomness.main,
-    unrepeatable: why ?? '',
-    identity: options.identity ?? (() => ({})),
+    unrepeatable: why ?? PASSING,
+    identity: options.identity,
   })
   if (!options.folder) {
     await stillClock(clock)?.idle()

@@ -1,11 +1,11 @@
 import type { Machine, Machines } from '../../machine/index.js'
 import { unlessAborted, UserError } from '../../runtime/index.js'
-import type { Dispatch, Transport, WireResponse } from '../../wire/index.js'
+import type { Dispatch, Transport, WireRequest, WireResponse } from '../../wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { Faults } from '../faults/fault.js'
 import type { StagedIronic } from '../stage/ironic-process.js'
 import type { SimulatedRegistry } from '../stage/registry.js'
-import type { Input } from './input.js'
+import type { Door, Input } from './input.js'
 import type { Inputs, Perform } from './inputs.js'
 
 /** How callers reach the API. */
@@ -18,7 +18,7 @@ interface Performers {
   /** Reach the API without passing {@link Inputs}. */
   transports: Transports
   /** Serves a request without passing {@link Inputs}. */
-  dispatch: Dispatch
+  serve: (door: Door, request: WireRequest) => Promise<WireResponse>
   machines: () => Machines
   faults: Faults
   registry: SimulatedRegistry
@@ -39,11 +39,13 @@ export function performing(parts: Performers): Perform {
       case 'request':
         return parts.transports[input.from].send(input.request)
       case 'serve':
-        return parts.dispatch(input.request)
+        return parts.serve(input.door, input.request)
       case 'enroll':
         return parts.enroll(input)
       case 'machine':
         return later(() => called(machine(input.machine), input.call, input.args))
+      case 'firmware':
+        return later(() => called(machine(input.machine).firmware, input.call, input.args))
       case 'remove machine':
         return parts.machines().remove(input.machine)
       case 'command':
@@ -99,7 +101,14 @@ export function enteringMachine(machine: Machine, inputs: Inputs): Machine {
       list: file('list'),
     },
   } as Machine['executor']
-  const own: Partial<Record<PropertyKey, unknown>> = { executor, target: { ...machine.target, executor } }
+  const firmware = new Proxy(machine.firmware, {
+    get(target, key) {
+      if (key === 'eject') return (...args: unknown[]) => inputs.call({ do: 'firmware', machine: id, call: key, args })
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+  const own: Partial<Record<PropertyKey, unknown>> = { executor, firmware, target: { ...machine.target, executor } }
   for (const name of MACHINE_CALLS) own[name] = call(name)
   return new Proxy(machine, {
     get(target, key) {
@@ -132,7 +141,8 @@ export function enteringTransports(transports: Transports, url: string, inputs: 
   const entering = (from: keyof Transports): Transport => ({
     send: (request) => {
       const { signal, ...data } = request
-      const isInput = request.url.startsWith(url) && !request.url.startsWith(`${url}/_lab`) && !signal?.aborted
+      const isInput =
+        inputs.isOn && request.url.startsWith(url) && !isOfLab(request.url.slice(url.length)) && !signal?.aborted
       if (!isInput) return transports[from].send(request)
       const answer = inputs.call<WireResponse>({ do: 'request', from, request: data })
       return signal ? unlessAborted(answer, signal) : answer
@@ -145,4 +155,7 @@ export function enteringTransports(transports: Transports, url: string, inputs: 
 export const enteringDispatch =
   (dispatch: Dispatch, inputs: Inputs): Dispatch =>
   (request) =>
-    request.target.startsWith('/_lab') ? dispatch(request) : inputs.call({ do: 'serve', request })
+    isOfLab(request.target) ? dispatch(request) : inputs.call({ do: 'serve', door: 'api', request })
+
+/** Whether a path is of the lab, not of its Ironic. What such calls do enters by itself. */
+export const isOfLab = (target: string): boolean => /^\/(_lab|metrics)\b/.test(target)

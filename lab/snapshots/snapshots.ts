@@ -1,4 +1,4 @@
-import { Mutex, UserError, type Clock, type Mover, type SeededRandom } from '../../runtime/index.js'
+import { LabClock, Mutex, UserError, type Clock, type Mover, type SeededRandom } from '../../runtime/index.js'
 import type { Events } from '../events.js'
 import type { Journal } from '../journal/journal.js'
 import { stillClock, type StageKeeper, type StageState } from '../stage/stage-keeper.js'
@@ -41,8 +41,12 @@ interface SnapshotParts {
   /** Absent for a lab that cannot be repeated, with the reason. */
   inputs: Inputs | undefined
   unrepeatable: string
-  identity: () => LabIdentity
+  /** Absent where no other lab has the same options. */
+  identity: (() => LabIdentity) | undefined
 }
+
+const NOT_FROM_START = 'its calls are not known from the start of the lab'
+const NO_OTHER = 'no other lab begins at the same time with the same random numbers'
 
 /** The id of the start of a lab among its snapshots. */
 const START = 'start'
@@ -63,22 +67,25 @@ export class StageSnapshots implements Snapshots {
   /** Keeps the start of the lab, at which nothing moves. */
   begin(): void {
     this.#base = { state: this.#parts.keeper.take(), inputs: 0 }
-    this.#snapshots.set(START, this.#made(START, this.#base))
+    this.#snapshots.set(START, this.#made(START, this.#base, this.#isLogged))
   }
 
   take(): Promise<Snapshot> {
     return this.#atRest(async () => {
-      const { keeper, inputs, clock } = this.#parts
+      const { keeper, inputs, clock, unrepeatable } = this.#parts
       const why = (await keeper.writtenFile()) ?? this.#busyWith()
-      if (why === undefined) {
-        if (inputs?.broken !== undefined) {
+      const isExact = why === undefined && inputs?.isOn === true && keeper.inexactFor() === undefined
+      let base: Base
+      if (isExact) {
+        if (inputs.broken !== undefined) {
           inputs.begin([], inputs.place.rest ?? 0)
           this.#isWhole = false
         }
-        this.#base = { state: keeper.take(), inputs: inputs?.log.length ?? 0 }
-      } else if (!inputs) throw busy(why, this.#parts.unrepeatable)
-      else if (inputs.broken !== undefined) throw busy(why, inputs.broken)
-      const stored = this.#made(`snapshot-${++this.#count}`, this.#base!)
+        base = this.#base = { state: keeper.take(), inputs: inputs.log.length }
+      } else if (this.#isLogged) base = this.#base!
+      else if (why === undefined) base = { state: keeper.take(), inputs: inputs?.log.length ?? 0 }
+      else throw busy(why, (inputs?.isOn && inputs.broken) || unrepeatable)
+      const stored = this.#made(`snapshot-${++this.#count}`, base, this.#isLogged)
       this.#snapshots.set(stored.id, stored)
       return shown({ ...stored, at: clock.now() })
     })
@@ -107,11 +114,12 @@ export class StageSnapshots implements Snapshots {
 
   export(id: string): string {
     const { isWhole, log, inputs, place, check, at } = this.get(id)
-    const { unrepeatable, identity } = this.#parts
-    if (!this.#parts.inputs || !isWhole || !place || !check)
+    const { unrepeatable, identity, inputs: logged } = this.#parts
+    const isRepeatable = logged && place && check
+    if (!isRepeatable || !isWhole || !identity)
       throw new UserError(
         'snapshot-unsupported',
-        `${id} cannot be written to a file: ${isWhole ? unrepeatable : 'its lab has run for too long'}`,
+        `${id} cannot be written to a file: ${!isRepeatable ? unrepeatable : identity ? NOT_FROM_START : NO_OTHER}`,
       )
     return writeSnapshot({ identity: identity(), at, place, check, inputs: log.slice(0, inputs) })
   }
@@ -119,8 +127,11 @@ export class StageSnapshots implements Snapshots {
   import(text: string): Snapshot {
     const { identity, inputs, unrepeatable } = this.#parts
     const start = this.#snapshots.get(START)
-    if (!inputs || !start)
-      throw new UserError('snapshot-unsupported', `this lab takes no snapshot from a file: ${unrepeatable}`)
+    if (!inputs || !start?.place || !identity)
+      throw new UserError(
+        'snapshot-unsupported',
+        `this lab takes no snapshot from a file: ${start?.place && inputs ? NO_OTHER : unrepeatable}`,
+      )
     const { at, place, check, inputs: log } = readSnapshot(text, identity())
     const id = `snapshot-${++this.#count}`
     const count = log.length
@@ -139,7 +150,19 @@ export class StageSnapshots implements Snapshots {
   }
 
   /** Goes to a snapshot, which may be of another lab with the same options. */
-  adopt(stored: StoredSnapshot): Promise<void> {
+  async adopt(stored: StoredSnapshot): Promise<void> {
+    const { clock } = this.#parts
+    const goesOn = clock instanceof LabClock && stored.base.state.clock !== null ? clock.mode : undefined
+    // Repeating needs time that stands still.
+    if (clock instanceof LabClock && typeof goesOn === 'number') clock.mode = 'manual'
+    try {
+      await this.#adopt(stored)
+    } finally {
+      if (clock instanceof LabClock && typeof goesOn === 'number') clock.mode = goesOn
+    }
+  }
+
+  #adopt(stored: StoredSnapshot): Promise<void> {
     return this.#atRest(async (mover) => {
       const { events, journal, report } = this.#parts
       await events.muted(() => journal.muted(() => this.#goTo(stored, mover)))
@@ -151,10 +174,19 @@ export class StageSnapshots implements Snapshots {
   async #goTo(stored: StoredSnapshot, mover: Mover | undefined): Promise<void> {
     const { keeper, inputs } = this.#parts
     const { base, log, place, check } = stored
+    inputs?.abandon()
     await keeper.restore(base.state, mover)
     this.#base = base
     this.#isWhole = stored.isWhole
-    if (!inputs || !mover || !place) return
+    if (!inputs || !mover) return
+    if (!place) {
+      // The same each time from here on, though not what the lab did at first.
+      this.#base = { state: base.state, inputs: 0 }
+      this.#isWhole = false
+      inputs.begin([], inputs.place.rest ?? 0)
+      if (base.state.clock === null) inputs.break('the last snapshot at rest was taken while time went on by itself')
+      return
+    }
     inputs.begin(log.slice(0, stored.inputs), place.rest ?? 0)
     const failed = await inputs
       .repeat(log.slice(base.inputs, stored.inputs), place, mover)
@@ -171,16 +203,22 @@ export class StageSnapshots implements Snapshots {
   #busyWith(): string | undefined {
     const { keeper, inputs } = this.#parts
     const running = inputs && inputs.running > 0 ? 'a call has not been answered yet' : undefined
-    return running ?? keeper.busyWith() ?? (inputs ? keeper.inexactFor() : undefined)
+    return running ?? keeper.busyWith()
   }
 
-  #made(id: string, base: Base): StoredSnapshot {
+  /** Whether the lab can be repeated from {@link #base} up to now. */
+  get #isLogged(): boolean {
+    const { inputs } = this.#parts
+    return inputs?.isOn === true && inputs.broken === undefined
+  }
+
+  #made(id: string, base: Base, isLogged: boolean): StoredSnapshot {
     const { inputs, clock } = this.#parts
     const log = inputs?.log ?? []
     return {
-      ...{ id, at: clock.now(), base, log, inputs: log.length, repeats: log.length - base.inputs },
-      place: inputs?.place ?? null,
-      check: inputs ? this.#check() : null,
+      ...{ id, at: clock.now(), base, log, inputs: log.length, repeats: isLogged ? log.length - base.inputs : 0 },
+      place: isLogged ? inputs!.place : null,
+      check: isLogged ? this.#check() : null,
       isWhole: this.#isWhole,
     }
   }
@@ -201,7 +239,8 @@ const shown = ({ id, at, repeats }: Snapshot): Snapshot => ({ id, at, repeats })
 
 const busy = (why: string, unrepeatable: string): UserError =>
   new UserError('snapshot-busy', `no snapshot can be taken now: ${why}, and ${unrepeatable}`, {
-    remedy: 'wait until nothing is under way: nodes settled, no command running',
+    remedy:
+      'wait until nothing is under way: nodes settled, no command running; or let the lab begin with its clock on manual or auto',
   })
 
 /** @param fork makes a lab of the same options, at a snapshot */

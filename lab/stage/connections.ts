@@ -1,10 +1,12 @@
 import { AgentListener } from '../../agent/index.js'
 import { bodyLimitsOf, ironicRefusal, type ServiceSettings } from '../../ironic-mock/index.js'
-import type { Clock, Logger, Random, Scope } from '../../runtime/index.js'
+import { hostname } from 'node:os'
+import { systemRandom, type Clock, type Logger, type Random, type Scope } from '../../runtime/index.js'
 import { HttpTransport, InProcessTransport, serveHttp, type Dispatch, type Transport } from '../../wire/index.js'
 import { openOnSavedPort } from '../addresses/saved-port.js'
 import type { StateFolder } from '../state/state-folder.js'
 import type { Access } from './access.js'
+import { stillClock } from './stage-keeper.js'
 import { inProcessAddresses, listenerAddresses, type AgentAddresses } from './agent-addresses.js'
 
 /** URL of an API without a socket. */
@@ -26,6 +28,12 @@ export interface Connections {
 interface ConnectionParts {
   /** Answers the API's requests. */
   dispatch: Dispatch
+  /** Takes requests of other programs, which came by a socket, to the API or to an agent. */
+  enter: (door: 'api' | 'agents', dispatch: Dispatch) => Dispatch
+  /** Called when Ironic asks something that is not of the lab while time stands still. */
+  leaves: (url: string) => void
+  /** Whether agents make certificates. */
+  agentTls: boolean
   access: Access
   service: ServiceSettings
   folder: StateFolder | null
@@ -43,7 +51,7 @@ interface ConnectionParts {
  */
 export async function connections(
   network: { host: string; port: number } | null,
-  { dispatch, access, service, folder, clock, random, logger, scope }: ConnectionParts,
+  { dispatch, enter, leaves, agentTls, access, service, folder, clock, random, logger, scope }: ConnectionParts,
 ): Promise<Connections> {
   if (!network) {
     const inProcess = new InProcessTransport()
@@ -53,20 +61,58 @@ export async function connections(
   }
   const { host, port: wanted } = network
   const { tls } = access
-  const toAgents = scope.use(new HttpTransport({ clock }))
-  const transport = tls ? scope.use(new HttpTransport({ clock, tls: { ca: tls.certificate, pinned: true } })) : toAgents
+  const overHttp = scope.use(new HttpTransport({ clock }))
+  const transport = tls ? scope.use(new HttpTransport({ clock, tls: { ca: tls.certificate, pinned: true } })) : overHttp
 
-  const openForAgents = (port: number) => AgentListener.open({ host, port, clock, logger })
+  const openForAgents = (port: number) =>
+    AgentListener.open({
+      ...{ host, port, clock, logger },
+      enter: (dispatch) => enter('agents', dispatch),
+    })
   const agentsLost = 'the agents that are running are lost to Ironic'
   const listener = scope.use(await openOnSavedPort('agent-port', agentsLost, { folder, logger }, openForAgents))
 
+  if (agentTls && !folder) await listener.prepareTls({ hostname: hostname(), random: systemRandom })
+
   const refuse = ironicRefusal(random)
   const bodyLimit = bodyLimitsOf(service)
+  const entering = enter('api', dispatch)
   const open = (port: number) =>
-    serveHttp({ ...{ host, port, dispatch, clock, logger, refuse, bodyLimit }, ...(tls ? { tls } : {}) })
+    serveHttp({
+      ...{ host, port, clock, logger, refuse, bodyLimit },
+      dispatch: entering,
+      ...(tls ? { tls } : {}),
+    })
   const lost = 'the machines that are running no longer find Ironic'
   const server = scope.use(
     await (wanted > 0 ? open(wanted) : openOnSavedPort('api-port', lost, { folder, logger }, open)),
   )
-  return { url: server.url, transport, toAgents, addresses: listenerAddresses(listener), server }
+  const agents = [listener.url.replace(/^\w+/, 'http'), listener.url.replace(/^\w+/, 'https')]
+  return {
+    url: server.url,
+    transport: withoutSocket(clock, transport, { [server.url]: dispatch }),
+    toAgents: withoutSocket(clock, overHttp, Object.fromEntries(agents.map((url) => [url, listener.dispatch])), leaves),
+    addresses: listenerAddresses(listener),
+    server,
+  }
+}
+
+/**
+ * While time stands still the parts of a lab reach each other without their sockets: the order in which packets arrive is
+ * chance, and what a lab does is to be the same each time.
+ */
+function withoutSocket(
+  clock: Clock,
+  overHttp: Transport,
+  own: Readonly<Record<string, Dispatch>>,
+  leaves: (url: string) => void = () => {},
+): Transport {
+  const still = new InProcessTransport({
+    send: (request) => {
+      leaves(request.url)
+      return overHttp.send(request)
+    },
+  })
+  for (const [url, dispatch] of Object.entries(own)) still.register(url, dispatch)
+  return { send: (request) => (stillClock(clock) ? still : overHttp).send(request) }
 }

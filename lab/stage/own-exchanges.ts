@@ -14,7 +14,7 @@ import {
  * can cut it off; where it is served it must not pass again, as those of other programs do.
  */
 export class OwnExchanges {
-  readonly #underWay = new Map<string, number>()
+  #underWay = new Map<string, number>()
 
   /** A transport whose requests are known here. */
   known(transport: Transport): Transport {
@@ -27,13 +27,14 @@ export class OwnExchanges {
   }
 
   async #during<Answer>(key: string, send: () => Promise<Answer>): Promise<Answer> {
-    this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + 1)
+    const counts = this.#underWay
+    counts.set(key, (counts.get(key) ?? 0) + 1)
     try {
       return await send()
     } finally {
-      const left = this.#underWay.get(key)! - 1
-      if (left > 0) this.#underWay.set(key, left)
-      else this.#underWay.delete(key)
+      const left = counts.get(key)! - 1
+      if (left > 0) counts.set(key, left)
+      else counts.delete(key)
     }
   }
 
@@ -71,6 +72,13 @@ export class OwnExchanges {
       to: 'ironic',
     }))
     return (request) => (this.#has(request) ? api(request) : others(request))
+  }
+
+  take(): undefined {}
+
+  /** Those of before a snapshot was restored never end. */
+  restore(): void {
+    this.#underWay = new Map()
   }
 
   #has(request: WireRequest): boolean {

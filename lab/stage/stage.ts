@@ -46,8 +46,8 @@ import { StagedIronic, type IronicProcess } from './ironic-process.js'
 import { randomnessOf } from './randomness.js'
 import { namingNodes } from './naming-nodes.js'
 import type { Deployment } from '../lab.js'
-import type { Inputs } from '../snapshots/inputs.js'
 import { openSnapshots } from '../snapshots/open-snapshots.js'
+import { Entrance } from '../snapshots/entrance.js'
 import { enteringMachines } from '../snapshots/perform.js'
 import type { StageSnapshots } from '../snapshots/snapshots.js'
 import type { StageKeeper } from './stage-keeper.js'
@@ -140,17 +140,18 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const access = await openAccess({ service, host: network?.host ?? null, folder, clock, logger, scope })
 
   const front = openFront()
+  const entrance = new Entrance()
   const { toAgents, transport, addresses, server, url } = await connections(network, {
     ...{ dispatch: front.dispatch, access, service, folder, clock, random: randomness.refusals, logger, scope },
+    agentTls: options.agentTls ?? policy.requireTls,
+    enter: (door, dispatch) => entrance.to(door, dispatch),
+    leaves: (to) => entrance.inputs?.break(`Ironic called ${to}, which is not of the lab`),
   })
   scope.onClose(() => front.shut())
 
   // Each part needs another that is made after it: what they call is only reached once all are there.
   // eslint-disable-next-line prefer-const -- machines tell agents, agents answer to an API that asks machines
   let machines: Machines
-  // Calls are logged once the stage is there for callers.
-  // eslint-disable-next-line prefer-const -- set when the stage is complete
-  let inputs: Inputs | undefined
   const database = scope.use(
     new CurrentDatabase({
       ...{ path: folder?.ironicDb, clock },
@@ -188,7 +189,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     journal: options.journal ?? {},
     machines: () => machines,
     agents: () => agents,
-    changing: (change) => inputs?.note(change),
+    changing: (change) => entrance.inputs?.note(change),
   })
   const spec = machineSpecs(options)
 
@@ -211,7 +212,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const { allow } = options
   const imageCache = allow ? { folder: null, ...options.imageCache, allow } : options.imageCache
   const registry = new SimulatedRegistry(clock, {
-    changed: (change) => inputs?.note(change),
+    changed: (change) => entrance.inputs?.note(change),
     ...(options.pullable ? { pullable: options.pullable } : {}),
     ...(options.pullRate === undefined ? {} : { rate: options.pullRate }),
   })
@@ -261,9 +262,9 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   }
   const withLabApi = withControl({
     ...{ observation, clock, events, logger, database, live, guard: access.guard },
-    machines: enteringMachines(machines, () => inputs),
+    machines: enteringMachines(machines, () => entrance.inputs),
     setAccount: (address, account) => {
-      inputs?.note({ do: 'account', address, account })
+      entrance.inputs?.note({ do: 'account', address, account })
       accounts.set(address, account)
     },
     client: () => client,
@@ -296,21 +297,22 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     const full = folder && error instanceof IronicRefused && error.status === 507
     throw full ? unusable(folder.path, Object.assign(new Error(error.message), { code: 'ENOSPC' })) : error
   })
-  front.open(dispatch)
   // Close the listener before its handlers.
   scope.use(server)
 
   const transports = { client: seen(transport), transport }
   const opened = await openSnapshots({
     ...{ options, clock, randomness, probe, events, front, database, ironic, agents, machines, transports, url },
-    stores: { reservations, accounts, registry, faults: observation.injector, journal: observation.recorder },
+    ...{ entrance },
+    stores: { own, reservations, accounts, registry, faults: observation.injector, journal: observation.recorder },
     journal: observation.journal,
     faults: observation.faults,
     report: (what) => observation.recorder.lab(what),
     enroll: (made, fields) => enroll(enrolling(clientBy(transports.client, url)), made, fields),
     spec,
   })
-  inputs = opened.inputs
+  entrance.open(opened.inputs)
+  front.open(dispatch)
   const client = clientBy(opened.entering.transports.client, url)
   return {
     ...{
@@ -340,7 +342,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       return database.watched
     },
     nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
-    ...bmcListeners({ machines, accounts, clock, probe, logger }),
+    ...bmcListeners({ machines, accounts, clock, probe, logger, entrance }),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
 }

@@ -173,7 +173,9 @@ test('a snapshot is taken and restored by HTTP, and the lab reset', async () => 
     (await ask(lab, 'GET', '/_lab/nodes')).body.nodes.map((node: { provision_state: string }) => node.provision_state)
 
   const taken = await ask(lab, 'POST', '/_lab/snapshots')
-  expect(taken).toMatchObject({ status: 201, body: { repeats: 0 } })
+  // An agent runs, so the lab is repeated.
+  expect(taken.status).toBe(201)
+  expect(taken.body.repeats).toBeGreaterThan(0)
   const { id } = taken.body
   await ask(lab, 'PUT', '/v1/nodes/node-0/states/provision', { target: 'provide' })
   await until(lab, 'node-0', 'available')
@@ -187,7 +189,7 @@ test('a snapshot is taken and restored by HTTP, and the lab reset', async () => 
   const gone = await ask(lab, 'POST', `/_lab/snapshots/${id}/restore`)
   expect([gone.status, gone.body.error.code]).toEqual([404, 'snapshot-unknown'])
   const damaged = await ask(lab, 'POST', '/_lab/snapshots/import', { file: 'no snapshot' })
-  expect([damaged.status, damaged.body.error.code]).toEqual([409, 'snapshot-unsupported'])
+  expect([damaged.status, damaged.body.error.code]).toEqual([400, 'snapshot-file'])
 
   expect(await ask(lab, 'POST', '/_lab/reset')).toMatchObject({ status: 204 })
   expect(await stateOf()).toEqual([])

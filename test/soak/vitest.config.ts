@@ -3,8 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Tests of which `npm test` runs a part of the random cases. */
 const SAMPLED = [
   ...['kill', 'order.properties', 'react.properties'].map((name) => `ironic-mock/conductor/core/${name}.test.ts`),
-  'test/scenarios/snapshots.test.ts',
-  'test/scenarios/determinism.test.ts',
+  'test/scenarios/snapshots/*.test.ts',
 ]
 
 /** Kills and long runs; minutes each. */

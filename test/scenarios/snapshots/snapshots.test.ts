@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createLab, createStagedLab, installCoreos } from '../../lab/index.js'
-import { howMany } from '../kit/how-many.js'
-import { deployed, deployingLab, journalOf, momentsBelow } from '../kit/snapshots/lab-journal.js'
-import { labFolder } from '../kit/restarted-lab.js'
+import { createLab, createStagedLab, installCoreos } from '../../../lab/index.js'
+import { howMany } from '../../kit/how-many.js'
+import { deployed, deployingLab, journalOf, momentsBelow } from '../../kit/snapshots/lab-journal.js'
+import { labFolder } from '../../kit/restarted-lab.js'
 
 const SEED = Number(process.env['SNAPSHOT_SEED'] ?? 1)
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createStagedLab, installCoreos } from '../../lab/index.js'
-import { howMany } from '../kit/how-many.js'
-import { journalOf } from '../kit/snapshots/lab-journal.js'
+import { createStagedLab, installCoreos } from '../../../lab/index.js'
+import { howMany } from '../../kit/how-many.js'
+import { journalOf } from '../../kit/snapshots/lab-journal.js'
 
 /** @param looks whether a client also looks at the nodes on the way */
 async function lifecycles(seed: number, looks = false): Promise<string[]> {
