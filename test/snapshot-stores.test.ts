@@ -48,7 +48,6 @@ const STORES: Record<string, string> = {
   'machine/ramdisk/ramdisk-tree.ts': 'made from the specification',
   'machine/root/root-tree.ts': 'made from the records of the system',
   'machine/file-tree.ts': 'in `machines` of the state',
-  'machine/network/ipxe-settings.ts': 'variables of one boot',
   'machine/machine-disks.ts': 'in `machines` of the state',
   'machine/machine-record.ts': 'in `machines` of the state',
   'machine/machines.ts': 'in `machines` of the state',
