@@ -49,6 +49,22 @@ export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
     },
   }),
   command({
+    usage: 'fleet',
+    description: 'run machines with BMCs and agents for an Ironic elsewhere',
+    options: takes.FLEET_OPTIONS,
+    descriptions: {
+      tls: 'serve the BMCs by HTTPS; makes a certificate unless --tls-cert names one',
+      'state-dir': 'keep machines, accounts and disks in this folder (default: nothing outlives the command)',
+      'ironic-url': 'URL of the Ironic: for --enrol, and to find the address by which it reaches this host',
+      'redfish-port': 'port of the BMCs, by Redfish; 0 picks a free one (default: 8000)',
+      seed: 'decides when faults of some probability strike (default: 1)',
+    },
+    load: async () => {
+      const { fleet } = await import('./commands/fleet.js')
+      return (options, { environment }) => fleet(options, environment)
+    },
+  }),
+  command({
     usage: 'openapi',
     description: "print Ironic's API as an OpenAPI 3.1 document",
     options: takes.OPENAPI_OPTIONS,

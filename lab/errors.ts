@@ -56,6 +56,10 @@ export const ERRORS = catalogue({
     sentence: 'the Ironic is not one of ironstage, so disks of its machines cannot be found',
     remedy: 'deploy through an ironstage of this version',
   },
+  'not-in-a-fleet': {
+    sentence: 'machines without an Ironic of their own cannot do this',
+    remedy: 'ask the Ironic that they belong to',
+  },
   'no-live-image': {
     sentence: 'no live image is served for the node',
     remedy: 'start ironstage with --live-iso or --live-image',

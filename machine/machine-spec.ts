@@ -62,6 +62,8 @@ export interface MachineSpec {
    * asked to eject them, and are booted before the disks, until that system itself ejects them.
    */
   holdsBootMedia?: boolean
+  /** Defect with which it is delivered: a disk whose first megabyte cannot be read or written, or a BMC that is silent. */
+  broken?: 'disk' | 'bmc'
   /** File on this host with the image that the live ramdisk carries and `--offline` installs. */
   liveImage: string | null
 }

@@ -171,7 +171,8 @@ export interface MachineSnapshots {
 
 export interface Machines extends AsyncDisposable {
   readonly snapshots: MachineSnapshots
-  create(spec: MachineSpec): Promise<Machine>
+  /** @param source source of its boots; default: its disks */
+  create(spec: MachineSpec, source?: MachineBootSource): Promise<Machine>
   /** Powers the machine off and removes it, with its disk files in the state folder. */
   remove(id: string): Promise<void>
   get(id: string): Machine | undefined

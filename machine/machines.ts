@@ -10,7 +10,7 @@ import { forgetfulStore, openMachineStore, type MachineStore, type StoredRecord 
 import type { MachineParts } from './machine-parts.js'
 import type { MachineContents } from './machine-snapshot.js'
 import type { MachineSnapshots, Machine, Machines } from './machine.js'
-import type { MachineSpec } from './machine-spec.js'
+import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { FileRecord } from './ramdisk/ramdisk-session.js'
 import type { RunRecord } from './ramdisk/run-log.js'
 import { SimulatedMachine } from './simulated-machine.js'
@@ -101,7 +101,7 @@ class SimulatedMachines implements Machines {
     })
   }
 
-  async create(spec: MachineSpec): Promise<Machine> {
+  async create(spec: MachineSpec, source?: MachineBootSource): Promise<Machine> {
     checkSpec(spec)
     if (this.#machines.has(spec.id))
       throw new UserError('machine-exists', `there is a machine ${spec.id} already`, {
@@ -112,7 +112,7 @@ class SimulatedMachines implements Machines {
       throw new UserError('bmc-taken', `the BMC of ${spec.id} is the one of ${other.spec.id}`, {
         remedy: 'give each machine a BMC address or system id of its own',
       })
-    const state = newState()
+    const state = { ...newState(), ...(source && { source }) }
     const machine = this.#add(spec, state)
     this.#store.put(spec.id, 'spec', '', () => spec)
     this.#store.put(spec.id, 'state', '', () => state)

@@ -152,6 +152,39 @@ export const REHEARSE_OPTIONS = [
   ...REGISTRY_OPTIONS,
 ] as const
 
+export const FLEET_OPTIONS = [
+  ...([
+    'count',
+    'hardware',
+    'redfish-host',
+    'redfish-port',
+    'tls',
+    'tls-cert',
+    'tls-key',
+    'user',
+    'password-file',
+    'agent-port',
+    'advertise',
+    'control-port',
+    'ironic-url',
+    'enrol',
+    'boot-interface',
+    'driver-info',
+    'hosts-out',
+    'ipxe-url',
+    'media-ca',
+    'boot-time',
+    'disk-time',
+    'power-time',
+    'speed',
+    'seed',
+    'state-dir',
+    'steps',
+  ] as const),
+  ...IMAGE_CACHE_OPTIONS,
+  ...(['stop-with-stdin', 'json'] as const),
+] as const
+
 export const CHAOS_OPTIONS = ['nodes', 'duration', 'seed', 'faults', 'out', 'no-shrink', 'json'] as const
 
 export const RECORD_OPTIONS = [

@@ -2,6 +2,7 @@ import { AGENT_CONFIG_SHAPES } from './table/agent-config.js'
 import { AGENT_SHAPES } from './table/agent.js'
 import { CONTROL_SHAPES } from './table/control.js'
 import { HARDWARE_LAB_SHAPES } from './table/hardware-lab.js'
+import { FLEET_SHAPES } from './table/fleet.js'
 import { IGNITION_SHAPES } from './table/ignition.js'
 import { INSTALLATION_SHAPES } from './table/installation.js'
 import { LIVE_IMAGE_SHAPES } from './table/live-image.js'
@@ -29,6 +30,7 @@ export const OPTIONS = {
   ...RECORDING_SHAPES,
   ...CONTROL_SHAPES,
   ...HARDWARE_LAB_SHAPES,
+  ...FLEET_SHAPES,
 } as const satisfies Record<string, OptionShape>
 
 export type OptionName = keyof typeof OPTIONS

@@ -18,6 +18,7 @@ export class ClockControl {
   readonly #events: Events
   readonly #node: (uuid: string) => Readonly<NodeRecord> | undefined
   readonly #note: (what: string) => void
+  readonly #scaledOnly: boolean
 
   constructor(parts: {
     clock: Clock
@@ -25,11 +26,14 @@ export class ClockControl {
     node: (uuid: string) => Readonly<NodeRecord> | undefined
     /** Notes in the journal what a caller did. */
     note: (what: string) => void
+    /** Whether time can only pass faster or slower, since programs elsewhere live in it. */
+    scaledOnly?: boolean
   }) {
     this.#clock = parts.clock
     this.#events = parts.events
     this.#node = parts.node
     this.#note = parts.note
+    this.#scaledOnly = parts.scaledOnly ?? false
   }
 
   report(): ClockReport {
@@ -53,6 +57,14 @@ export class ClockControl {
         remedy: 'make the lab with the clock that you want',
       })
     const speed = mode === 'real' ? 1 : Number(/^x(\d+(?:\.\d+)?)$/.exec(mode)?.[1])
+    if (this.#scaledOnly && !(speed > 0))
+      throw new UserError(
+        'clock-fixed',
+        `a fleet has no mode ${mode}: its Ironic is elsewhere, and lives in real time`,
+        {
+          remedy: 'use real, or xN as in x10',
+        },
+      )
     if (mode === 'manual' || mode === 'auto') clock.mode = mode
     else if (speed > 0) clock.mode = speed
     else
@@ -109,7 +121,7 @@ export class ClockControl {
   }
 
   #movable(): VirtualClock {
-    if (this.#clock instanceof VirtualClock) return this.#clock
+    if (this.#clock instanceof VirtualClock && !this.#scaledOnly) return this.#clock
     throw new UserError('clock-fixed', 'the clock of this lab is that of the host', {
       remedy: 'make the lab with a clock of its own',
     })

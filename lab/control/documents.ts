@@ -47,6 +47,14 @@ export interface CableRequest {
   carrier: boolean
 }
 
+/** Asks for machines that no node is made for. */
+export interface MachinesRequest {
+  /** Default 1. */
+  count?: number
+  /** Hardware of the machines, as a document: docs/hardware.md. */
+  hardware?: HardwareFleet | Readonly<Record<string, unknown>>
+}
+
 /** Asks for a machine's power button. */
 export interface PowerRequest {
   power: 'on' | 'off' | 'reboot'

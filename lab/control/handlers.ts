@@ -32,6 +32,10 @@ export interface ControlParts {
   enrol: (options: { count: number; prefix: string; hardware?: HardwareFleet }) => Promise<Readonly<NodeRecord>[]>
   removeNode: (node: Readonly<NodeRecord>) => Promise<void>
   removeMachine: (id: string) => Promise<void>
+  addMachines: (count: number, hardware?: HardwareFleet) => Promise<Machine[]>
+  /** Replaces a machine by one as it was delivered. */
+  reimage: (machine: Machine, hardware?: HardwareFleet) => Promise<Machine>
+  setAccountOf: (machine: Machine, account: BmcAccount) => void
   /** The live images that are served for a node. */
   images: (node: Readonly<NodeRecord>) => LiveUrls | undefined
   /** Known reason why a node's ramdisk cannot boot. */
@@ -106,6 +110,14 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
 
     machines: async () => ({ machines: await Promise.all(machines.list().map(machineReport)) }),
     machine: (call) => machineReport(machineNamed(call)),
+    addMachines: async ({ body }) => {
+      const { count = 1, ...wanted } = body as { count?: number; hardware?: unknown }
+      const added = await parts.addMachines(count, hardwareIn(wanted))
+      return { machines: await Promise.all(added.map(machineReport)) }
+    },
+    reimageMachine: async (call) =>
+      machineReport(await parts.reimage(machineNamed(call), hardwareIn(call.body as { hardware?: unknown }))),
+    bmcAccountOfMachine: (call) => parts.setAccountOf(machineNamed(call), call.body as BmcAccount),
     removeMachine: (call) => parts.removeMachine(machineNamed(call).spec.id),
     powerOfMachine: (call) => press(machineNamed(call), call.body),
     ejectFromMachine: (call) => eject(machineNamed(call)),
@@ -232,6 +244,9 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     events: ({ query, request }) => eventStream(journal, queryFrom(query), request.headers['last-event-id']),
   }
 }
+
+const hardwareIn = ({ hardware }: { hardware?: unknown }): HardwareFleet | undefined =>
+  hardware === undefined ? undefined : readFleet(hardware, 'the hardware')
 
 const snapshotReport = ({ id, at, repeats }: Snapshot) => ({ id, labTime: new Date(at).toISOString(), repeats })
 

@@ -1,6 +1,5 @@
 import {
   ADVANCE,
-  CABLE,
   closed,
   CLOCK,
   ENROL,
@@ -10,22 +9,16 @@ import {
   JOURNAL_QUERY,
   listOf,
   MODE,
-  NEW_DISK,
   open,
   POWER,
 } from './schemas.js'
 import type { LiveUrls } from '../../coreos/index.js'
-import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import type { InstalledFile } from '../installed-files.js'
 import type { LabMachine } from '../lab.js'
 import type { LabReport, NodeReport } from './documents.js'
-import type { MachineReport } from './machine-report.js'
+import { ACCOUNT, MACHINE, MACHINE_OPERATIONS } from './machine-operations.js'
 import { describing, type ControlOperation } from './operation.js'
 
-const MACHINE = describing<MachineReport>({
-  type: 'object',
-  required: ['id', 'power', 'boot', 'console', 'disks', 'nics', 'hardware'],
-})
 const NODE = describing<NodeReport>({ type: 'object' })
 const OBJECT = { type: 'object' }
 const TEXT = describing<string>({ type: 'string' })
@@ -56,57 +49,7 @@ export const CONTROL_OPERATIONS = [
     answer: describing<Readonly<Record<string, unknown>>>(OBJECT),
   },
 
-  {
-    id: 'machines',
-    method: 'GET',
-    path: '/machines',
-    status: 200,
-    summary: 'All machines',
-    answer: open({ machines: listOf(MACHINE) }),
-  },
-  { id: 'machine', method: 'GET', path: '/machines/{machine}', status: 200, summary: 'A machine', answer: MACHINE },
-  {
-    id: 'removeMachine',
-    method: 'DELETE',
-    path: '/machines/{machine}',
-    status: 204,
-    summary: 'Takes a machine out of the lab; its node stays',
-  },
-  {
-    id: 'powerOfMachine',
-    method: 'PUT',
-    path: '/machines/{machine}/power',
-    status: 200,
-    summary: "Presses a machine's power button",
-    body: POWER,
-    answer: MACHINE,
-  },
-  {
-    id: 'ejectFromMachine',
-    method: 'POST',
-    path: '/machines/{machine}/eject',
-    status: 200,
-    summary: 'Ejects all media',
-    answer: MACHINE,
-  },
-  {
-    id: 'cable',
-    method: 'PUT',
-    path: '/machines/{machine}/nics/{nic}',
-    status: 200,
-    summary: 'Plugs the cable of a NIC in, or pulls it',
-    body: CABLE,
-    answer: MACHINE,
-  },
-  {
-    id: 'swapDisk',
-    method: 'PUT',
-    path: '/machines/{machine}/disks/{disk}',
-    status: 200,
-    summary: 'Puts another disk in the place of one, while the machine is off: a new one, or one that was there before',
-    body: NEW_DISK,
-    answer: MACHINE,
-  },
+  ...MACHINE_OPERATIONS,
   {
     id: 'nodes',
     method: 'GET',
@@ -196,10 +139,7 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes/{node}/bmc-account',
     status: 204,
     summary: "Changes the account of the machine's BMC",
-    body: describing<BmcAccount>({
-      ...{ type: 'object', additionalProperties: false, required: ['username', 'password'] },
-      properties: { username: TEXT, password: TEXT },
-    }),
+    body: ACCOUNT,
   },
 
   {

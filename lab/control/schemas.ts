@@ -4,7 +4,14 @@ import { POINTS } from '../faults/check-fault.js'
 import type { FaultReport } from '../faults/fault.js'
 import { JOURNAL_KINDS, type JournalEntry, type JournalKind } from '../journal/entry.js'
 import type { ClockReport } from './clock-control.js'
-import type { AdvanceRequest, CableRequest, EnrolRequest, FaultDocument, PowerRequest } from './documents.js'
+import type {
+  AdvanceRequest,
+  CableRequest,
+  EnrolRequest,
+  FaultDocument,
+  MachinesRequest,
+  PowerRequest,
+} from './documents.js'
 import type { NewDisk } from '../../machine/index.js'
 import { describing, type Schema, type TypeOf } from './operation.js'
 
@@ -189,6 +196,17 @@ export const NEW_DISK = describing<NewDisk>(
     vendor: text('default: as the old one'),
     rotational: { type: 'boolean', description: 'default: as the old one' },
   }),
+)
+
+export const MACHINES_TO_ADD = describing<MachinesRequest>(
+  closed({
+    count: { type: 'integer', minimum: 1, maximum: 10_000, description: 'default 1' },
+    hardware: { type: 'object', description: 'hardware of the machines: docs/hardware.md' },
+  }),
+)
+
+export const REIMAGING = describing<Pick<MachinesRequest, 'hardware'>>(
+  closed({ hardware: { type: 'object', description: 'other hardware, as of one machine: docs/hardware.md' } }),
 )
 
 export const POWER = describing<PowerRequest>(

@@ -70,10 +70,23 @@ interface Identity {
   readonly file: string | null
 }
 
+export interface OwnIdentityOptions {
+  /** Name of the files in the state folder, or in a temporary one without. */
+  name: string
+  /** Names and addresses that the certificate is for, at least one. */
+  names: readonly [string, ...string[]]
+  folder: StateFolder | null
+  clock: Clock
+  scope: Scope
+}
+
 async function identity(options: AccessOptions, host: string): Promise<Identity> {
   const { service, clock } = options
   const { certFile, keyFile } = service
-  if (certFile === null && keyFile === null) return ownIdentity(options, host)
+  if (certFile === null && keyFile === null) {
+    const [address = host, ...also] = addresses(host, service.publicEndpoint)
+    return ownIdentity({ ...options, name: 'ironic', names: [address, ...also] })
+  }
   if (certFile === null || keyFile === null)
     throw new UserError('tls-identity', `[api]${certFile === null ? 'cert_file' : 'key_file'} is missing`, {
       remedy: 'give both [api]cert_file and [api]key_file, or neither for a certificate that is made',
@@ -91,11 +104,16 @@ async function identity(options: AccessOptions, host: string): Promise<Identity>
 }
 
 /** Generated certificate. It stays the same after a restart, since clients use its file. */
-async function ownIdentity({ service, folder, clock, scope }: AccessOptions, host: string): Promise<Identity> {
+export async function ownIdentity({
+  name,
+  names: [address, ...also],
+  folder,
+  clock,
+  scope,
+}: OwnIdentityOptions): Promise<{ identity: TlsIdentity; file: string }> {
   const place = folder?.path ?? (await temporary(scope))
-  const [file, keyFile] = [join(place, 'ironic.crt'), join(place, 'ironic.key')]
-  const [address = host, ...also] = addresses(host, service.publicEndpoint)
-  return held(clock, 'finding the certificate of the API', async () => {
+  const [file, keyFile] = [join(place, `${name}.crt`), join(place, `${name}.key`)]
+  return held(clock, 'finding the certificate', async () => {
     const saved = await savedIdentity(file, keyFile)
     if (saved && isGood(saved.certificate, [address, ...also])) return { identity: saved, file }
     const made = await selfSigned({ hostname: hostname(), address, also, days: 365, random: systemRandom, clock })

@@ -10,8 +10,12 @@ export interface AgentsOptions {
   addresses: AgentAddresses
   /** Default {@link standardManagers}. */
   managers?: readonly HardwareManager[]
-  /** Transport from one machine's agent to Ironic. */
-  transport: (machine: string) => Transport
+  /**
+   * Transport from one machine's agent to Ironic.
+   *
+   * @throws what {@link AgentsOptions.onRefused} is called with
+   */
+  transport: (machine: string, boot: AgentBoot) => Transport
   clock: Clock
   random: Random
   probe: Probe
@@ -28,6 +32,16 @@ export interface AgentsOptions {
   tls?: boolean
   /** Files in ironic-python-agent's format; they override the kernel parameters. */
   configFiles?: readonly ConfigFile[]
+}
+
+/** The settings that an agent starts with. */
+export interface AgentBoot {
+  parameters: Readonly<Record<string, string>>
+  configFiles: readonly ConfigFile[]
+  /** Files of the ramdisk that settings can name. */
+  files: NonNullable<Boot['live']>['files']
+  /** All files of the medium that the agent copies. */
+  copied: readonly ConfigFile[]
 }
 
 interface Running {
@@ -78,7 +92,8 @@ export class Agents implements AsyncDisposable {
     const parameters =
       source.kind === 'ramdisk' ? source.parameters : live ? kernelParameters(live.kernelArguments) : {}
     const media = live?.configFiles?.filter(({ name }) => name.endsWith('.conf')) ?? []
-    const files = [...media, ...(live?.agent?.configFiles ?? []), ...(configFiles ?? [])]
+    const configured = [...media, ...(live?.agent?.configFiles ?? []), ...(configFiles ?? [])]
+    const known = { parameters, configFiles: configured, files: live?.files ?? [], copied: live?.configFiles ?? [] }
     this.#installing.delete(id)
     this.#boots.set(id, { machine, boot })
     const own = this.#probeOf(id, probe)
@@ -89,7 +104,7 @@ export class Agents implements AsyncDisposable {
         boot: { id: boot.id, parameters },
         environment: live?.agent?.environment ?? {},
         callbackUrl: addresses.urlOf(id),
-        transport: probed(cabledFrom(machine, transport(id)), own, { from: 'agent', to: 'ironic' }),
+        transport: probed(cabledFrom(machine, transport(id, known)), own, { from: 'agent', to: 'ironic' }),
         saved: { read: () => machine.saved('agent'), write: (value) => machine.save('agent', value) },
         clock,
         random,
@@ -99,7 +114,7 @@ export class Agents implements AsyncDisposable {
         onProgress: (progress) => onProgress(id, progress),
         ...(nodeUuid === undefined ? {} : { nodeUuid }),
         ...(standalone ? { standalone } : {}),
-        configFiles: files,
+        configFiles: configured,
         ...(tls && addresses.tls ? { tls: addresses.tls(random) } : {}),
       })
       this.#running.set(id, { boot: boot.id, agent, mounted: addresses.mount(id, agent.dispatch) })

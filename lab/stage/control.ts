@@ -7,6 +7,7 @@ import { bmcAddressOf, machineOf } from '../bmcs/bmcs.js'
 import { ClockControl } from '../control/clock-control.js'
 import { controlApi } from '../control/control-api.js'
 import { controlHandlers } from '../control/handlers.js'
+import { machineChanges } from '../control/machine-changes.js'
 import type { Events } from '../events.js'
 import type { LiveImages } from '../live-images.js'
 import { Metrics } from '../metrics/metrics.js'
@@ -56,6 +57,10 @@ export function withControl(parts: {
       if (machine) await machines.remove(machine.spec.id)
     },
     removeMachine: (id) => machines.remove(id),
+    ...machineChanges(machines, { spec: parts.spec }),
+    setAccountOf: ({ spec }, account) => {
+      if (spec.bmc) parts.setAccount(spec.bmc.address, account)
+    },
     images: (record) => live?.urlsOf(record),
     waitsFor: (record) => missingPort(record, database.records.portsOf(record.uuid)),
     setBmcAccount: (record, account) => {

@@ -1,7 +1,6 @@
 import { systemClock, type Clock, type Logger, type Probe } from '../../runtime/index.js'
 import type { Machines } from '../../machine/index.js'
 import type { NodeRecord } from '../../wire/index.js'
-import { machineOf } from '../bmcs/bmcs.js'
 import type { Events } from '../events.js'
 import type { FaultChange, Faults } from '../faults/fault.js'
 import { FaultInjector } from '../faults/faults.js'
@@ -10,8 +9,6 @@ import { phaseOf } from '../faults/phase.js'
 import { Journal, type JournalOptions } from '../journal/journal.js'
 import { recordInto, type Recorder } from '../journal/record.js'
 import type { Agents } from './agents.js'
-import type { CurrentDatabase } from './database.js'
-import type { ReservationGate } from './reservation-gate.js'
 
 /** The faults of a stage, and its journal. */
 export interface Observation {
@@ -25,6 +22,25 @@ export interface Observation {
   node: (ident: string) => Readonly<NodeRecord> | undefined
 }
 
+/** The nodes of an Ironic, and the machines behind them. */
+export interface NodeDirectory {
+  /** Finds a node by uuid or name. */
+  node(ident: string): Readonly<NodeRecord> | undefined
+  /** The node that a machine belongs to. */
+  nodeOf(machine: string): Readonly<NodeRecord> | undefined
+  /** Machine behind a node. */
+  machineOf(node: Readonly<NodeRecord>): string | undefined
+  list(): Iterable<Readonly<NodeRecord>>
+}
+
+/** Machines whose Ironic is elsewhere. */
+export const NO_NODES: NodeDirectory = {
+  node: () => undefined,
+  nodeOf: () => undefined,
+  machineOf: () => undefined,
+  list: () => [],
+}
+
 /** Attaches faults and the journal to the probe of a stage. Machines and agents are asked for later. */
 export function observe(parts: {
   probe: Probe
@@ -32,22 +48,17 @@ export function observe(parts: {
   clock: Clock
   logger: Logger
   seed: number
-  database: CurrentDatabase
-  reservations: ReservationGate
+  nodes: NodeDirectory
   journal: Pick<JournalOptions, 'capacity' | 'bytes'>
   machines: () => Machines
   agents: () => Agents
   /** Called before a caller adds a fault or lifts it. */
   changing: (change: FaultChange) => void
 }): Observation {
-  const { probe, events, clock, logger, seed, database, reservations, machines, agents } = parts
-  const node = (ident: string): Readonly<NodeRecord> | undefined => {
-    const { nodes, nodesByName } = database.records
-    return (nodes.get(ident) ?? nodes.get(nodesByName.get(ident) ?? ''))?.record
-  }
-  const nodeOf = (machine: string): Readonly<NodeRecord> | undefined =>
-    database.records.nodes.get(reservations.nodeOf(machine) ?? '')?.record
-  const machineBehind = (record: Readonly<NodeRecord>): string | undefined => machineOf(record, machines())?.spec.id
+  const { probe, events, clock, logger, seed, nodes, machines, agents } = parts
+  const node = (ident: string) => nodes.node(ident)
+  const nodeOf = (machine: string) => nodes.nodeOf(machine)
+  const machineBehind = (record: Readonly<NodeRecord>) => nodes.machineOf(record)
   const strikes = new Map<string, number>()
   const injector = new FaultInjector(
     probe,
@@ -77,7 +88,7 @@ export function observe(parts: {
   const journal = new Journal({ now: () => clock.now(), wallNow: () => systemClock().now(), ...parts.journal })
   const recorder = recordInto(journal, {
     ...{ probe, events, clock, node, nodeOf, machineOf: machineBehind },
-    names: () => [...database.records.nodes.values()].map(({ record }) => record.name ?? record.uuid),
+    names: () => [...nodes.list()].map(({ name, uuid }) => name ?? uuid),
     faultAt: (point) => injector.at(point),
   })
   const faults = notedFaults(injector, recorder, parts.changing)

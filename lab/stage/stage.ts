@@ -54,6 +54,7 @@ import type { StageKeeper } from './stage-keeper.js'
 import { openLiveImages, type LiveImages } from '../live-images.js'
 import { SimulatedRegistry } from './registry.js'
 import { unusable } from '../state/state-folder.js'
+import { nodesIn } from './node-directory.js'
 import { ReservationGate } from './reservation-gate.js'
 
 /** The conductor's name: `reservation` of a locked node, `conductor` in the API. */
@@ -184,7 +185,8 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     },
   })
   const observation = observe({
-    ...{ probe, events, clock, logger, database, reservations },
+    ...{ probe, events, clock, logger },
+    nodes: nodesIn(database, reservations, () => machines),
     seed: options.seed ?? 1,
     journal: options.journal ?? {},
     machines: () => machines,

@@ -61,6 +61,10 @@ const MACHINE = {
   manufacturer: text('manufacturer, as SMBIOS says it'),
   product: text('product name, as SMBIOS says it'),
   serial: text('serial number of the machine, as SMBIOS says it'),
+  broken: choice(
+    ['disk', 'bmc'],
+    'defect with which it is delivered, in a fleet: its first disk fails, or its BMC is silent',
+  ),
   nics: { type: 'array', minItems: 1, maxItems: 64, items: NIC, description: 'all NICs, in order' },
   disks: { type: 'array', maxItems: 16, items: DISK, description: 'all disks, in order; [] for a diskless machine' },
 }

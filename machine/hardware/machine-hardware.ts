@@ -2,7 +2,10 @@ import type { DiskSpec, MachineSpec, NicSpec } from '../machine-spec.js'
 
 /** Hardware of a simulated machine, where it differs from the default machine. */
 export interface MachineHardware extends Partial<
-  Pick<MachineSpec, 'firmware' | 'architecture' | 'cpus' | 'memoryMib' | 'manufacturer' | 'product' | 'serial'>
+  Pick<
+    MachineSpec,
+    'firmware' | 'architecture' | 'cpus' | 'memoryMib' | 'manufacturer' | 'product' | 'serial' | 'broken'
+  >
 > {
   /** All NICs, in order. The machine boots from the first one with `pxe: true`, else from the first. */
   nics?: readonly Partial<NicSpec>[]

@@ -1,0 +1,186 @@
+import {
+  enrolHosts,
+  hostsText,
+  MIXED_RACK,
+  openFleet,
+  writeHosts,
+  type Fleet,
+  type FleetHost,
+  type FleetOptions,
+} from '../../fleet/index.js'
+import { openStateFolder } from '../../lab/index.js'
+import { NO_PACE, type MachinePace } from '../../machine/index.js'
+import { loadManagers } from '../../runs/index.js'
+import {
+  errorChain,
+  LabClock,
+  letGarbageGrow,
+  readDuration,
+  systemRandom,
+  UserError,
+  type Clock,
+} from '../../runtime/index.js'
+import { HttpTransport } from '../../wire/index.js'
+import { stopAsked, type Environment } from '../environment.js'
+import { readHardware } from '../options/hardware-file.js'
+import { imagesOf } from '../options/image-cache.js'
+import { readText } from '../options/input-files.js'
+import { accessOf, endpointOf } from '../options/ironic-access.js'
+import type { FLEET_OPTIONS } from '../options/option-lists.js'
+import type { Options } from '../options/options.js'
+import { standardInputEnds } from '../options/standard-input.js'
+import { logTo } from '../output/log.js'
+import { containStrayErrors } from '../stray-errors.js'
+
+type FleetCommandOptions = Options<(typeof FLEET_OPTIONS)[number]>
+
+/** Name of the shipped hardware file for `--hardware`. */
+const SHIPPED = 'mixed-rack'
+
+/** `ironstage fleet`: serves until a signal stops it. */
+export async function fleet(options: FleetCommandOptions, environment: Environment): Promise<number> {
+  refuseContradictions(options)
+  const { stdout, stopped } = environment
+  const { json = false, 'state-dir': stateDir, 'hosts-out': hostsFile } = options
+  const logger = logTo(environment, json)
+  using _ = containStrayErrors(logger)
+  const say = (event: string, text: string, fields: Record<string, unknown> = {}) =>
+    void stdout.write(json ? `${JSON.stringify({ event, ...fields })}\n` : `${text}\n`)
+  const clock = new LabClock({ mode: options.speed ?? 1 })
+  const ironicUrl = options['ironic-url'] === 'env' ? endpointOf(environment.variables) : options['ironic-url']
+  const nodes = {
+    bootInterface: options['boot-interface'] ?? 'redfish-virtual-media',
+    driverInfo: Object.fromEntries((options['driver-info'] ?? []).map(splitSetting)),
+  }
+  // A form that cannot be written is refused before anything starts.
+  if (hostsFile !== undefined) hostsText(hostsFile, [], nodes)
+  const wanted = await fleetOptions(options, environment, ironicUrl)
+  using folder = stateDir === undefined ? undefined : await openStateFolder(stateDir)
+  await using running = await openFleet({ ...wanted, folder: folder ?? null, clock, random: systemRandom, logger })
+  letGarbageGrow()
+  if (hostsFile !== undefined) await writeHosts(hostsFile, running.hosts(), { ...nodes, clock })
+  sayReady(running, { say, hostsFile })
+  if (options.enrol) await enrol(running.hosts(), { ...nodes, url: ironicUrl!, environment, clock, say })
+  await Promise.race([stopAsked(stopped), ...(options['stop-with-stdin'] ? [standardInputEnds(environment)] : [])])
+  say(
+    'stopped',
+    `the fleet stops: ${stopped.aborted ? errorChain(stopped.reason).join(': ') : 'standard input has ended'}`,
+  )
+  return 0
+}
+
+type Say = (event: string, text: string, fields?: Record<string, unknown>) => void
+
+function sayReady(running: Fleet, { say, hostsFile }: { say: Say; hostsFile: string | undefined }): void {
+  const { redfishUrl, controlUrl, agentsUrl, caFile } = running
+  const machines = running.machines.list().length
+  const lines = [
+    `${machines} ${machines === 1 ? 'machine is' : 'machines are'} there; their BMCs are at ${redfishUrl}/redfish/v1/Systems`,
+    ...(hostsFile === undefined ? [] : [`  ${hostsFile} lists them with their passwords`]),
+    ...(caFile === null ? [] : [`  the certificate of the BMCs is ${caFile}`]),
+    `  agents come up at ${agentsUrl}`,
+    `  the control API is at ${controlUrl}/_lab: ironstage journal --url ${controlUrl}`,
+  ]
+  const urls = { redfish_url: redfishUrl, agents_url: agentsUrl, control_url: controlUrl }
+  say('ready', lines.join('\n'), { machines, ...urls, ...(caFile === null ? {} : { ca_file: caFile }) })
+}
+
+async function fleetOptions(
+  options: FleetCommandOptions,
+  environment: Environment,
+  ironicUrl: string | undefined,
+): Promise<Omit<FleetOptions, 'clock' | 'random' | 'logger' | 'folder'>> {
+  const { hardware, advertise, seed, steps } = options
+  const host = options['redfish-host'] ?? '127.0.0.1'
+  const { 'media-ca': mediaCa, 'ipxe-url': bootScript, 'control-port': controlPort } = options
+  const passwordFile = options['password-file']
+  const password =
+    passwordFile === undefined
+      ? undefined
+      : passwordIn(passwordFile, await readText(passwordFile, 'file with the password'))
+  return {
+    count: options.count ?? 1,
+    ...(hardware === undefined ? {} : { hardware: await readHardware(hardware === SHIPPED ? MIXED_RACK : hardware) }),
+    redfish: { host, port: options['redfish-port'] ?? 8000 },
+    agents: { port: options['agent-port'] ?? 0 },
+    ...(controlPort === undefined ? {} : { controlPort }),
+    ...(advertise === undefined ? {} : { advertise }),
+    ...(ironicUrl === undefined ? {} : { ironicUrl }),
+    ...(await tlsOf(options)),
+    account: {
+      ...(options.user === undefined ? {} : { username: options.user }),
+      ...(password === undefined ? {} : { password }),
+    },
+    ...(bootScript === undefined ? {} : { bootScript }),
+    ...(mediaCa === undefined ? {} : { mediaCa: await readText(mediaCa, 'certificates of --media-ca') }),
+    machinePace: paceOf(options),
+    ...(seed === undefined ? {} : { seed }),
+    ...(steps ? { managers: await loadManagers(steps) } : {}),
+    images: await imagesOf(options, environment),
+  }
+}
+
+function passwordIn(file: string, text: string): string {
+  const password = text.replace(/\r?\n$/, '')
+  if (password !== '' && !/[\r\n]/.test(password)) return password
+  throw new UserError('option-file', `${file} has no password: one line that is not empty`, {
+    kind: 'usage',
+    remedy: `make one: openssl rand -base64 18 > ${file}`,
+  })
+}
+
+async function tlsOf(options: FleetCommandOptions): Promise<Pick<FleetOptions, 'tls'>> {
+  const { tls, 'tls-cert': certificate, 'tls-key': key } = options
+  if (certificate !== undefined && key !== undefined)
+    return { tls: { certificate: await readText(certificate, 'certificate'), key: await readText(key, 'private key') } }
+  return tls ? { tls: 'own' } : {}
+}
+
+function paceOf(options: FleetCommandOptions): MachinePace {
+  const [least, most = least] = (options['boot-time'] ?? '0s').split('..').map((time) => readDuration(time)!)
+  if (most! < least!)
+    throw usage(`--boot-time ${options['boot-time']}: the range ends before it begins`, 'put the shorter time first')
+  return {
+    ...NO_PACE,
+    ...{ bootRamdisk: least!, bootRamdiskMost: most! },
+    bootDisk: readDuration(options['disk-time'] ?? '0s')!,
+    power: readDuration(options['power-time'] ?? '0s')!,
+  }
+}
+
+interface Enrolling {
+  url: string
+  bootInterface: string
+  driverInfo: Readonly<Record<string, string>>
+  environment: Environment
+  clock: Clock
+  say: Say
+}
+
+async function enrol(hosts: readonly FleetHost[], { url, environment, clock, say, ...nodes }: Enrolling) {
+  const { headers, tls } = await accessOf(environment.variables)
+  await using transport = new HttpTransport({ clock, tls })
+  let added = 0
+  await enrolHosts(hosts, {
+    ...{ ...nodes, url, transport, headers, clock },
+    onEnrolled: ({ name }, uuid, isNew) => {
+      if (isNew) added++
+      say('enrolled', `${name}  ${isNew ? 'enrolled' : 'was enrolled'} as ${uuid}`, { name, uuid, new: isNew })
+    },
+  })
+  say('all-enrolled', `${added} of ${hosts.length} machines were new to ${url}`, { new: added })
+}
+
+const splitSetting = (setting: string): [name: string, value: string] => {
+  const at = setting.indexOf('=')
+  return [setting.slice(0, at), setting.slice(at + 1)]
+}
+
+const usage = (message: string, remedy: string) => new UserError('usage', message, { kind: 'usage', remedy })
+
+function refuseContradictions(options: FleetCommandOptions): void {
+  if (options.enrol && options['ironic-url'] === undefined)
+    throw usage('--enrol needs an Ironic', 'name it with --ironic-url; env takes the URL from OS_ENDPOINT')
+  if ((options['tls-cert'] === undefined) !== (options['tls-key'] === undefined))
+    throw usage('--tls-cert and --tls-key go together', 'name both, or --tls alone for a certificate that is made')
+}

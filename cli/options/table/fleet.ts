@@ -1,0 +1,92 @@
+import { FLAG, TEXT, type OptionShape } from './shape.js'
+
+const PORT = { type: 'integer', minimum: 0, maximum: 65535 } as const
+const LENGTH = '[0-9]+(\\.[0-9]+)?(ms|s|m|h)'
+
+/** Options of `ironstage fleet`. */
+export const FLEET_SHAPES = {
+  count: {
+    value: 'N',
+    example: '10',
+    description: 'machines to start with; a state folder may have more (default: 1)',
+    schema: { type: 'integer', minimum: 0, maximum: 10_000 },
+  },
+  'redfish-host': {
+    value: 'ADDRESS',
+    description: 'address on which BMCs and agents listen (default: 127.0.0.1)',
+    schema: TEXT,
+  },
+  user: { value: 'NAME', description: 'user of the BMCs (default: admin)', schema: TEXT },
+  'password-file': {
+    value: 'FILE',
+    description: 'file with the password of the BMCs (default: one that is made, and listed by --hosts-out)',
+    schema: TEXT,
+  },
+  'agent-port': {
+    value: 'PORT',
+    description: 'port of the agents (default: a free one, which a state folder keeps)',
+    schema: PORT,
+  },
+  advertise: {
+    value: 'HOST',
+    description: 'host by which the Ironic reaches BMCs and agents (default: the one that they listen on)',
+    schema: TEXT,
+  },
+  'control-port': {
+    value: 'PORT',
+    description: 'port of the control API, on 127.0.0.1 (default: a free one)',
+    schema: PORT,
+  },
+  enrol: {
+    description: 'enrol the machines in the Ironic of --ironic-url, those that it lacks',
+    schema: FLAG,
+  },
+  'boot-interface': {
+    value: 'NAME',
+    example: 'redfish-virtual-media',
+    description: 'boot interface of the nodes of --enrol and --hosts-out (default: redfish-virtual-media)',
+    schema: { type: 'string', pattern: '^[a-z0-9-]+$' },
+  },
+  'driver-info': {
+    value: 'NAME=VALUE',
+    example: 'deploy_kernel=http://192.0.2.1/kernel',
+    description: 'driver_info of these nodes, as in deploy_kernel=URL; may be repeated',
+    schema: { type: 'array', items: { type: 'string', pattern: '^[A-Za-z0-9_]+=' } },
+  },
+  'hosts-out': {
+    value: 'FILE',
+    example: 'nodes.json',
+    description:
+      'write the machines with their passwords: .json for baremetal create, .yaml of BareMetalHosts, or .csv',
+    schema: TEXT,
+  },
+  'ipxe-url': {
+    value: 'URL',
+    example: 'http://192.0.2.1:8080/boot.ipxe',
+    description: 'boot script that network boots begin with, or the folder of scripts that end with / (default: none)',
+    schema: { type: 'string', pattern: '^https?://.*' },
+  },
+  'media-ca': {
+    value: 'FILE',
+    description: 'certificates by which servers of media are checked, PEM (default: none is checked)',
+    schema: TEXT,
+  },
+  'boot-time': {
+    value: 'TIME',
+    example: '60s..240s',
+    description: 'time that the boot of a ramdisk takes, a random one of a range as in 60s..240s (default: none)',
+    schema: { type: 'string', pattern: `^${LENGTH}(\\.\\.${LENGTH})?$` },
+  },
+  'disk-time': {
+    value: 'TIME',
+    example: '90s',
+    description: 'time that a boot from disk takes (default: none)',
+    schema: { type: 'string', pattern: `^${LENGTH}$` },
+  },
+  'power-time': {
+    value: 'TIME',
+    example: '3s',
+    description: 'time that a BMC takes to switch the power (default: none)',
+    schema: { type: 'string', pattern: `^${LENGTH}$` },
+  },
+} as const satisfies Record<string, OptionShape>

@@ -1,0 +1,51 @@
+import { readSettings, type AgentSettings } from '../agent/index.js'
+import type { AgentBoot } from '../lab/index.js'
+import { UserError, type Clock } from '../runtime/index.js'
+import { HttpTransport, type ClientTls, type Transport } from '../wire/index.js'
+
+/** The ways from agents to their Ironics: agents with the same TLS settings share their connections. */
+export class AgentTransports implements AsyncDisposable {
+  readonly #clock: Clock
+  readonly #open = new Map<string, HttpTransport>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** @throws UserError for settings that cannot be used, and for a file that the ramdisk lacks */
+  of(boot: AgentBoot): Transport {
+    const settings = readSettings(boot.parameters, { files: boot.configFiles })
+    const tls = tlsOf(settings, boot)
+    const key = JSON.stringify([tls, settings.requestTimeout])
+    let transport = this.#open.get(key)
+    if (!transport) {
+      transport = new HttpTransport({ clock: this.#clock, tls, timeoutMs: settings.requestTimeout })
+      this.#open.set(key, transport)
+    }
+    return transport
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#open.values()].map((transport) => transport[Symbol.asyncDispose]()))
+  }
+}
+
+function tlsOf({ client }: AgentSettings, boot: AgentBoot): ClientTls {
+  const { insecure, caFile, certFile, keyFile } = client
+  return {
+    insecure,
+    ...(caFile === null ? {} : { ca: fileIn(boot, caFile) }),
+    ...(certFile === null || keyFile === null
+      ? {}
+      : { identity: { certificate: fileIn(boot, certFile), key: fileIn(boot, keyFile) } }),
+  }
+}
+
+/** A file that came with the medium, or that Ignition wrote. */
+function fileIn({ copied, files }: AgentBoot, path: string): string {
+  const found = copied.find(({ name }) => name === path)?.text
+  if (found !== undefined) return found
+  const written = files.find((file) => file.path === path)
+  if (written) return Buffer.from(written.base64, 'base64').toString('utf8')
+  throw new UserError('ramdisk-file', `the agent's options name the file ${path}, which its ramdisk lacks`)
+}

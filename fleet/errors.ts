@@ -1,0 +1,27 @@
+import { catalogue } from '../runtime/index.js'
+
+declare module '../runtime/error.js' {
+  interface ErrorCatalogues {
+    fleet: typeof ERRORS
+  }
+}
+
+/** The codes of `fleet/`, each with the failure that it stands for and its usual remedy. */
+export const ERRORS = catalogue({
+  'fleet-address': {
+    sentence: 'the address at which an Ironic reaches the fleet is not known, or not safe',
+    remedy: 'name it with --advertise, and give the BMCs a password with --password-file',
+  },
+  'fleet-enrol': {
+    sentence: 'the Ironic did not take the machines of the fleet',
+    remedy: 'see to the answer of the Ironic that the message has',
+  },
+  'ramdisk-file': {
+    sentence: "the agent's options name a file that its ramdisk lacks",
+    remedy: 'put it on the medium or into the Ignition config, or leave out the option',
+  },
+  'hosts-file': {
+    sentence: 'the list of machines cannot be written',
+    remedy: 'name a file that ends with .json, .yaml or .csv in a folder that you may write to',
+  },
+})

@@ -1,0 +1,67 @@
+import type { AgentPace } from '../agent/index.js'
+import type { BmcAccount, Faults, ImageCacheRequest, Journal, LabEvents, StateFolder } from '../lab/index.js'
+import type { HardwareFleet, MachinePace, Machines } from '../machine/index.js'
+import type { Clock, Logger, Random } from '../runtime/index.js'
+import type { HardwareManager } from '../steps/index.js'
+import type { FleetHost } from './hosts.js'
+
+/** An address to listen on, and the one that others reach it by. */
+export interface ListenAt {
+  /** Default 127.0.0.1. */
+  host?: string
+  /** 0 picks a free one, which a state folder keeps. */
+  port: number
+}
+
+export interface FleetOptions {
+  /** Machines that there are at least. */
+  count: number
+  /** Hardware of new machines. */
+  hardware?: HardwareFleet
+  /** The BMCs of all machines. */
+  redfish: ListenAt
+  /** The agents of all machines. Default: the host of the BMCs, a free port. */
+  agents?: Partial<ListenAt>
+  /** The control API, on this host only. Default: a free port. */
+  controlPort?: number
+  /** Host by which the Ironic reaches BMCs and agents. Default: the one that they listen on, or the one towards the Ironic. */
+  advertise?: string
+  /** URLs of the Ironic, to find the address that it sees. */
+  ironicUrl?: string
+  /** Serves the BMCs by HTTPS: `own` with a certificate that is made. */
+  tls?: { certificate: string; key: string } | 'own'
+  account?: Partial<BmcAccount>
+  folder?: StateFolder | null
+  /** URL of the boot script that network boots begin with. */
+  bootScript?: string
+  /** Certificate (PEM) by which servers of media are checked; by default none is, as by most BMCs. */
+  mediaCa?: string
+  machinePace?: MachinePace
+  /** Default: IPA's. */
+  agentPace?: AgentPace
+  /** Decides when faults of some probability strike. Default 1. */
+  seed?: number
+  /** Default `described`. */
+  disks?: 'file' | 'described'
+  managers?: readonly HardwareManager[]
+  images?: ImageCacheRequest
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+/** A fleet that runs. */
+export interface Fleet extends AsyncDisposable {
+  readonly machines: Machines
+  /** URL of all BMCs as the Ironic reaches it, without `/redfish/v1`. */
+  readonly redfishUrl: string
+  /** Beginning of the agents' callback URLs. */
+  readonly agentsUrl: string
+  readonly controlUrl: string
+  /** File with the certificate of the BMCs that was made; null without. */
+  readonly caFile: string | null
+  readonly faults: Faults
+  readonly journal: Journal
+  readonly events: LabEvents
+  hosts(): FleetHost[]
+}

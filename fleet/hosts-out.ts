@@ -1,0 +1,122 @@
+import { chmod, writeFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { stringify } from 'yaml'
+import { held, UserError, type Clock } from '../runtime/index.js'
+import type { FleetHost } from './hosts.js'
+import { nodeFields } from './node-fields.js'
+
+const FORMATS: Readonly<Record<string, (hosts: readonly FleetHost[], options: HostsOptions) => string>> = {
+  '.json': nodesText,
+  '.yaml': manifestsText,
+  '.yml': manifestsText,
+  '.csv': csvText,
+}
+
+export interface HostsOptions {
+  /** Boot interface of the nodes. */
+  bootInterface: 'redfish-virtual-media' | 'redfish-https' | 'ipxe' | (string & {})
+  /** Further driver_info of the nodes. */
+  driverInfo: Readonly<Record<string, string>>
+}
+
+/**
+ * The machines of a fleet for other programs, by the ending of a file's name: `.json` for `baremetal create`, `.yaml` with a
+ * BareMetalHost and a Secret each, `.csv` as an inventory.
+ *
+ * @throws UserError `hosts-file` (usage) for another ending
+ */
+export function hostsText(file: string, hosts: readonly FleetHost[], options: HostsOptions): string {
+  const text = FORMATS[extname(file)]
+  if (text) return text(hosts, options)
+  throw new UserError('hosts-file', `${file} does not say in which form the machines are to be listed`, {
+    kind: 'usage',
+    remedy: 'end its name with .json for baremetal create, .yaml for BareMetalHosts or .csv for an inventory',
+  })
+}
+
+/**
+ * Writes {@link hostsText} to a file that only its owner can read, since it has the passwords of the BMCs.
+ *
+ * @throws UserError `hosts-file`
+ */
+export async function writeHosts(
+  file: string,
+  hosts: readonly FleetHost[],
+  options: HostsOptions & { clock: Clock },
+): Promise<void> {
+  const text = hostsText(file, hosts, options)
+  try {
+    await held(options.clock, `writing ${file}`, async () => {
+      await writeFile(file, '', { mode: 0o600 })
+      // A file that was there has the mode that it had.
+      await chmod(file, 0o600)
+      await writeFile(file, text)
+    })
+  } catch (cause) {
+    throw new UserError('hosts-file', `${file} cannot be written`, { cause })
+  }
+}
+
+function nodesText(hosts: readonly FleetHost[], options: HostsOptions): string {
+  const nodes = hosts.map((host) => {
+    const { ports, ...fields } = nodeFields(host, options)
+    return { ...fields, ports }
+  })
+  return `${JSON.stringify({ nodes }, null, 2)}\n`
+}
+
+/** BareMetal Operator's name for the boot interface, in the address of a BMC. */
+const BMO_DRIVERS: Readonly<Record<string, string>> = {
+  'redfish-virtual-media': 'redfish-virtualmedia',
+  'redfish-https': 'redfish-uefihttp',
+  ipxe: 'redfish',
+}
+
+function manifestsText(hosts: readonly FleetHost[], { bootInterface }: HostsOptions): string {
+  const documents = hosts.flatMap(({ name, bmc, system, account, selfSigned, bootMac, firmware }) => [
+    {
+      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: `${name}-bmc` }, type: 'Opaque' },
+      stringData: { username: account.username, password: account.password },
+    },
+    {
+      ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', metadata: { name } },
+      spec: {
+        online: true,
+        bootMACAddress: bootMac,
+        ...(firmware === 'bios' ? { bootMode: 'legacy' } : {}),
+        bmc: {
+          address: `${BMO_DRIVERS[bootInterface] ?? 'redfish-virtualmedia'}+${bmc}${system}`,
+          credentialsName: `${name}-bmc`,
+          ...(selfSigned ? { disableCertificateVerification: true } : {}),
+        },
+      },
+    },
+  ])
+  return documents.map((document) => `---\n${stringify(document)}`).join('')
+}
+
+const COLUMNS: readonly (readonly [name: string, of: (host: FleetHost) => string | number])[] = [
+  ['name', ({ name }) => name],
+  ['bmc_address', ({ bmc }) => bmc],
+  ['system', ({ system }) => system],
+  ['username', ({ account }) => account.username],
+  ['password', ({ account }) => account.password],
+  ['boot_mac', ({ bootMac }) => bootMac],
+  ['macs', ({ macs }) => macs.join(' ')],
+  ['boot_mode', ({ firmware }) => firmware],
+  ['architecture', ({ architecture }) => architecture],
+  ['cpus', ({ cpus }) => cpus],
+  ['memory_mib', ({ memoryMib }) => memoryMib],
+  ['manufacturer', ({ manufacturer }) => manufacturer],
+  ['product', ({ product }) => product],
+  ['serial', ({ serial }) => serial],
+]
+
+/** As RFC 4180 has it. A value that a spreadsheet would take for a formula is none here: names and hexadecimal numbers. */
+function csvText(hosts: readonly FleetHost[]): string {
+  const line = (values: readonly (string | number)[]): string => `${values.map(field).join(',')}\r\n`
+  return line(COLUMNS.map(([name]) => name)) + hosts.map((host) => line(COLUMNS.map(([, of]) => of(host)))).join('')
+}
+
+const field = (value: string | number): string =>
+  /[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value)

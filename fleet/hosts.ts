@@ -1,0 +1,36 @@
+import type { Machine } from '../machine/index.js'
+import type { BmcAccount } from '../lab/index.js'
+
+/** A machine of a fleet as an Ironic is told of it. */
+export interface FleetHost {
+  name: string
+  /** URL of all BMCs, `http://127.0.0.1:8000`. */
+  bmc: string
+  /** `/redfish/v1/Systems/machine-1` */
+  system: string
+  account: BmcAccount
+  /** Whether the certificate of the BMCs is one that the fleet has made itself. */
+  selfSigned: boolean
+  bootMac: string
+  macs: readonly string[]
+  firmware: 'uefi' | 'bios'
+  architecture: string
+  cpus: number
+  memoryMib: number
+  manufacturer: string
+  product: string
+  serial: string
+}
+
+export function hostOf(
+  { spec }: Machine,
+  { bmc, account, selfSigned }: { bmc: string; account: BmcAccount; selfSigned: boolean },
+): FleetHost {
+  const { id, nics, firmware, architecture, cpus, memoryMib, manufacturer, product, serial } = spec
+  return {
+    ...{ name: id, bmc, system: `/redfish/v1/Systems/${encodeURIComponent(id)}`, account, selfSigned },
+    bootMac: (nics.find(({ pxe }) => pxe) ?? nics[0])?.mac ?? '',
+    macs: nics.map(({ mac }) => mac),
+    ...{ firmware, architecture, cpus, memoryMib, manufacturer, product, serial },
+  }
+}

@@ -1,0 +1,8 @@
+/** Machines, their BMCs and agents in one process, for an Ironic elsewhere. */
+export { enrolHosts, type EnrolOptions } from './enrol.js'
+export { ERRORS } from './errors.js'
+export type { Fleet, FleetOptions } from './fleet-options.js'
+export { hostsText, writeHosts } from './hosts-out.js'
+export type { FleetHost } from './hosts.js'
+export { openFleet } from './open-fleet.js'
+export { MIXED_RACK } from './profiles.js'

@@ -1,0 +1,225 @@
+import { AgentListener, IPA_PACE } from '../agent/index.js'
+import {
+  addressTowards,
+  Agents,
+  bootNetwork,
+  isEveryAddress,
+  isLoopback,
+  machineControl,
+  machineSpecs,
+  openOnSavedPort,
+  ownIdentity,
+  simulatedStage,
+} from '../lab/index.js'
+import { NO_PACE, openMachines, type Machine, type Machines, type MachineSpec } from '../machine/index.js'
+import { createRedfishService } from '../redfish/index.js'
+import { opening, Probe, systemRandom, UserError, withFields, withoutRepeats, type Scope } from '../runtime/index.js'
+import { probedDispatch, serveHttp, type Dispatch, type TlsOptions } from '../wire/index.js'
+import { AgentTransports } from './agent-transports.js'
+import { FleetAccounts } from './fleet-accounts.js'
+import type { Fleet, FleetOptions } from './fleet-options.js'
+import { hostOf } from './hosts.js'
+
+/** Machines whose making is under way at a time. */
+const AT_ONCE = 500
+/** Bytes of a request to a BMC. */
+const LARGEST_BODY = 2 ** 20
+
+/**
+ * Opens machines with a BMC each behind one Redfish service, and an agent for each ramdisk that they boot. Machines of a
+ * state folder are as they were: those that were on are on, and an agent in the middle of its work goes on like one that
+ * was started again.
+ *
+ * @throws UserError when it cannot listen, or has no address that an Ironic could reach
+ *
+ * @example
+ * await using fleet = await openFleet({ count: 10, redfish: { port: 8000 }, clock, random, logger })
+ * await writeHosts('nodes.json', fleet.hosts(), { bootInterface: 'redfish-virtual-media', driverInfo: {}, clock })
+ */
+export async function openFleet(options: FleetOptions): Promise<Fleet> {
+  return opening((scope) => open(options, scope))
+}
+
+async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
+  const { clock, random, folder = null, redfish } = options
+  const logger = withoutRepeats(options.logger, clock)
+  const host = redfish.host ?? '127.0.0.1'
+  refuseOpenAccess(host, options)
+  const reached = await reachedBy(host, options)
+  const probe = new Probe()
+  const accounts = new FleetAccounts(folder, options.account ?? {})
+  const specs = machineSpecs({ disks: 'described', ...pick(options, 'disks', 'hardware') })
+  const specOf = (number: number, hardware = options.hardware): MachineSpec =>
+    hardware === undefined || hardware === options.hardware
+      ? specs(number)
+      : machineSpecs({ disks: 'described', ...pick(options, 'disks'), hardware })(number)
+
+  const agentHost = options.agents?.host ?? host
+  const agentsLost = 'the agents that are running are lost to Ironic'
+  const openForAgents = (port: number) =>
+    AgentListener.open({ host: agentHost, port, advertise: { host: reached }, clock, logger })
+  const { port: agentPort = 0 } = options.agents ?? {}
+  const listener = scope.use(
+    await (agentPort === 0
+      ? openOnSavedPort('agent-port', agentsLost, { folder, logger }, openForAgents)
+      : openForAgents(agentPort)),
+  )
+  const transports = scope.use(new AgentTransports(clock))
+  // Each part needs another that is made after it.
+  // eslint-disable-next-line prefer-const -- machines tell agents, and the control API asks machines
+  let machines: Machines
+  const agents = new Agents({
+    addresses: {
+      urlOf: (machine) => listener.urlOf(machine),
+      tls: (tlsRandom) => listener.tls({ random: tlsRandom }),
+      mount: (machine, dispatch) => listener.mount(machine, probedDispatch(dispatch, probeOf(machine), FROM_IRONIC)),
+    },
+    transport: (_machine, boot) => transports.of(boot),
+    ...{ clock, random, probe, pace: options.agentPace ?? IPA_PACE, tls: true },
+    ...(options.managers ? { managers: options.managers } : {}),
+    logger: withFields(logger, { room: 'agent' }),
+    onProgress: () => {},
+    onRefused: (id, error) =>
+      logger('warn', `the agent of ${id} does not start: ${error instanceof Error ? error.message : String(error)}`),
+  })
+  const probeOf = (machine: string) => new Probe({ outer: probe, extend: (point) => ({ ...point, machine }) })
+  const control = machineControl({
+    ...{ probe, clock, logger, seed: options.seed ?? 1 },
+    machines: () => machines,
+    agents: () => agents,
+    spec: specOf,
+    made: (machine) => made(machine, control.faults),
+    source: { kind: 'boot order' },
+    setAccount: (machine, account) => accounts.set(machine, account),
+  })
+  machines = await openMachines({
+    ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
+    logger: withFields(logger, { room: 'machine' }),
+    stage: simulatedStage(options.images, { clock, random, logger }),
+    network: bootNetwork({
+      clock,
+      trust: options.mediaCa === undefined ? 'none' : { ca: options.mediaCa },
+      bootScript: options.bootScript,
+    }),
+    events: {
+      ramdiskUp: (machine, boot) => {
+        agents.ramdiskUp(machine, boot)
+        control.events.emit({ kind: 'ramdisk-up', machine: machine.spec.id })
+      },
+      down: (machine, boot) => agents.down(machine, boot),
+      firstBoot: (machine, report) => control.events.emit({ kind: 'first-boot', machine: machine.spec.id, report }),
+    },
+  })
+  scope.use(machines)
+  scope.use(agents)
+  scope.onClose(() => control.end())
+  for (const machine of machines.list()) await made(machine, control.faults)
+  await makeMachines(options.count, machines, specOf, (machine) => made(machine, control.faults))
+
+  const service = createRedfishService({
+    ...{ machines, accounts, clock, probe, random: systemRandom },
+    logger: withFields(logger, { room: 'redfish' }),
+  })
+  const { tls, caFile } = await tlsOf(options, reached, scope)
+  const serve = (dispatch: Dispatch, at: string, port: number, identity: TlsOptions | undefined, bodyLimit: number) =>
+    serveHttp({ dispatch, host: at, port, clock, logger, bodyLimit, ...(identity ? { tls: identity } : {}) })
+  const lost = 'the nodes of Ironic no longer find their BMCs'
+  const openRedfish = (port: number) => serve(service.dispatch, host, port, tls, LARGEST_BODY)
+  const bmcs = scope.use(
+    await (redfish.port === 0
+      ? openOnSavedPort('redfish-port', lost, { folder, logger }, openRedfish)
+      : openRedfish(redfish.port)),
+  )
+  const controlServer = scope.use(
+    await serve(control.dispatch(notFound), '127.0.0.1', options.controlPort ?? 0, undefined, 64 * LARGEST_BODY),
+  )
+  const redfishUrl = `${tls ? 'https' : 'http'}://${authority(reached, bmcs.port)}`
+  return {
+    ...{ machines, redfishUrl, caFile, agentsUrl: listener.url, controlUrl: controlServer.url },
+    ...{ faults: control.faults, journal: control.journal, events: control.events },
+    hosts: () =>
+      machines
+        .list()
+        .map((machine) =>
+          hostOf(machine, { bmc: redfishUrl, account: accounts.of(machine), selfSigned: caFile !== null }),
+        ),
+    [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+  }
+}
+
+const FROM_IRONIC = { from: 'ironic', to: 'agent' } as const
+
+const notFound: Dispatch = () =>
+  Promise.resolve({ status: 404, headers: { 'content-type': 'text/plain' }, body: 'GET /_lab\n' })
+
+const authority = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+const pick = <T extends object, K extends keyof T>(from: T, ...keys: K[]): Pick<T, K> =>
+  Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]]))) as Pick<T, K>
+
+/** Makes the machines that are missing, by their numbers. */
+async function makeMachines(
+  count: number,
+  machines: Machines,
+  specOf: (number: number) => MachineSpec,
+  ready: (machine: Machine) => Promise<void>,
+): Promise<void> {
+  const missing: MachineSpec[] = []
+  for (let number = 1; number <= count; number++) {
+    const spec = specOf(number)
+    if (!machines.get(spec.id)) missing.push(spec)
+  }
+  for (let from = 0; from < missing.length; from += AT_ONCE)
+    await Promise.all(
+      missing
+        .slice(from, from + AT_ONCE)
+        .map(async (spec) => ready(await machines.create(spec, { kind: 'boot order' }))),
+    )
+}
+
+/** Lets the defect of a machine that is delivered broken strike. */
+function made({ spec }: Machine, faults: Fleet['faults']): Promise<void> {
+  const { id: machine, broken, disks } = spec
+  const disk = disks[0]?.name
+  if (broken === 'disk' && disk !== undefined)
+    faults.add({ match: { machine, disk }, effect: { kind: 'disk-error', at: 0 }, label: 'delivered broken' })
+  if (broken === 'bmc') faults.add({ match: { machine }, effect: { kind: 'bmc-silent' }, label: 'delivered broken' })
+  return Promise.resolve()
+}
+
+/** Refuses BMCs with a known or unknown password on an open address: they can erase the machines' disks. */
+function refuseOpenAccess(host: string, { account, tls, logger }: FleetOptions): void {
+  if (isLoopback(host)) return
+  if (account?.password === undefined)
+    throw new UserError(
+      'fleet-address',
+      `${host} can be reached from other hosts, and the BMCs have no password of yours`,
+      {
+        remedy: 'name a file with their password: --password-file',
+        kind: 'usage',
+      },
+    )
+  if (tls === undefined) logger('warn', `the passwords of the BMCs go to ${host} in the clear: --tls would hide them`)
+}
+
+/** Host by which the Ironic reaches this one. */
+async function reachedBy(host: string, { advertise, ironicUrl, clock }: FleetOptions): Promise<string> {
+  if (advertise !== undefined) return advertise
+  if (!isEveryAddress(host)) return host
+  if (ironicUrl !== undefined) return addressTowards([ironicUrl], clock)
+  throw new UserError('fleet-address', `${host} stands for all addresses of this host: which one does Ironic reach?`, {
+    remedy: 'name it with --advertise, or the Ironic with --ironic-url',
+    kind: 'usage',
+  })
+}
+
+async function tlsOf(
+  { tls, folder = null, clock }: FleetOptions,
+  reached: string,
+  scope: Scope,
+): Promise<{ tls?: TlsOptions; caFile: string | null }> {
+  if (tls === undefined) return { caFile: null }
+  if (tls !== 'own') return { tls, caFile: null }
+  const { identity, file } = await ownIdentity({ name: 'bmcs', names: [reached], folder, clock, scope })
+  return { tls: identity, caFile: file }
+}

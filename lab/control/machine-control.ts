@@ -1,0 +1,89 @@
+import type { HardwareFleet, Machine, MachineBootSource, Machines, MachineSpec } from '../../machine/index.js'
+import { UserError, type Clock, type Logger, type Probe } from '../../runtime/index.js'
+import type { Dispatch } from '../../wire/index.js'
+import type { BmcAccount } from '../bmcs/bmc-accounts.js'
+import { Events } from '../events.js'
+import type { Faults } from '../faults/fault.js'
+import type { Journal, JournalOptions } from '../journal/journal.js'
+import { Metrics } from '../metrics/metrics.js'
+import type { Agents } from '../stage/agents.js'
+import { NO_NODES, observe } from '../stage/observation.js'
+import { ClockControl } from './clock-control.js'
+import { controlApi } from './control-api.js'
+import { controlHandlers } from './handlers.js'
+import { machineChanges } from './machine-changes.js'
+
+export interface MachineControlParts {
+  probe: Probe
+  clock: Clock
+  logger: Logger
+  seed: number
+  journal?: Pick<JournalOptions, 'capacity' | 'bytes'>
+  machines: () => Machines
+  agents: () => Agents
+  /** Specification of the machine of a number. */
+  spec: (number: number, hardware: HardwareFleet | undefined) => MachineSpec
+  /** Source of the boots of machines that are added. */
+  source: MachineBootSource
+  /** Called with each machine that was added. */
+  made: (machine: Machine) => Promise<void>
+  setAccount: (machine: Machine, account: BmcAccount) => void
+}
+
+/** Faults, journal and control API of machines whose Ironic is elsewhere. */
+export interface MachineControl {
+  readonly faults: Faults
+  readonly journal: Journal
+  readonly events: Events
+  /** Lets go of what waits at a fault, before the machines close. */
+  end(): void
+  /** The control API; the rest of its paths is answered by `api`. */
+  dispatch(api: Dispatch): Dispatch
+}
+
+/** Attaches faults and a journal to the probe of machines, and makes their control API. */
+export function machineControl(parts: MachineControlParts): MachineControl {
+  const { probe, clock, logger, seed } = parts
+  const events = new Events(
+    () => clock.now(),
+    (error) => logger('error', 'what listens to the fleet has failed', { error }),
+  )
+  const observation = observe({
+    ...{ probe, events, clock, logger, seed, nodes: NO_NODES, journal: parts.journal ?? {} },
+    ...{ machines: parts.machines, agents: parts.agents, changing: () => {} },
+  })
+  const { faults, journal, recorder, strikes } = observation
+  const dispatch = (api: Dispatch): Dispatch => {
+    const machines = parts.machines()
+    const handlers = controlHandlers({
+      ...{ machines, faults, journal, node: () => undefined, nodes: () => [], machineOf: () => undefined },
+      clock: new ClockControl({
+        ...{ clock, events, node: () => undefined, scaledOnly: true },
+        note: (what) => recorder.lab(what),
+      }),
+      snapshots: () => {
+        throw notInFleet('snapshots: only part of what happens is in this process', 'start the fleet again')
+      },
+      enrol: () =>
+        Promise.reject(
+          notInFleet('nodes: its Ironic is elsewhere', 'POST /_lab/machines adds machines; enrol them in that Ironic'),
+        ),
+      removeNode: () => Promise.resolve(),
+      removeMachine: (id) => machines.remove(id),
+      ...machineChanges(machines, parts),
+      setAccountOf: parts.setAccount,
+      images: () => undefined,
+      waitsFor: () => null,
+      setBmcAccount: () => false,
+    })
+    const metrics = new Metrics({
+      ...{ clock, machines, faults, journal, strikes, nodes: () => [] },
+      queues: () => ({ effects: 0, deadlines: 0 }),
+    })
+    return metrics.beside(controlApi({ api, handlers, logger }), undefined)
+  }
+  return { faults, journal, events, dispatch, end: () => observation.injector.end() }
+}
+
+const notInFleet = (what: string, remedy: string): UserError =>
+  new UserError('not-in-a-fleet', `a fleet has no ${what}`, { remedy })

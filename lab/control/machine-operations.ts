@@ -1,0 +1,97 @@
+import type { BmcAccount } from '../bmcs/bmc-accounts.js'
+import type { MachineReport } from './machine-report.js'
+import { describing, type ControlOperation } from './operation.js'
+import { CABLE, NEW_DISK, MACHINES_TO_ADD, REIMAGING, POWER, listOf, open } from './schemas.js'
+
+export const MACHINE = describing<MachineReport>({
+  type: 'object',
+  required: ['id', 'power', 'boot', 'console', 'disks', 'nics', 'hardware'],
+})
+
+const TEXT = describing<string>({ type: 'string' })
+
+export const ACCOUNT = describing<BmcAccount>({
+  ...{ type: 'object', additionalProperties: false, required: ['username', 'password'] },
+  properties: { username: TEXT, password: TEXT },
+})
+
+/** Calls about machines, by their ids. */
+export const MACHINE_OPERATIONS = [
+  {
+    id: 'machines',
+    method: 'GET',
+    path: '/machines',
+    status: 200,
+    summary: 'All machines',
+    answer: open({ machines: listOf(MACHINE) }),
+  },
+  {
+    id: 'addMachines',
+    method: 'POST',
+    path: '/machines',
+    status: 201,
+    summary: 'Adds machines without a node',
+    body: MACHINES_TO_ADD,
+    answer: open({ machines: listOf(MACHINE) }),
+  },
+  {
+    id: 'reimageMachine',
+    method: 'POST',
+    path: '/machines/{machine}/reimage',
+    status: 200,
+    summary: 'Makes a machine as good as new: off, disks and firmware as delivered; or one with other hardware',
+    body: REIMAGING,
+    answer: MACHINE,
+  },
+  {
+    id: 'bmcAccountOfMachine',
+    method: 'PUT',
+    path: '/machines/{machine}/bmc-account',
+    status: 204,
+    summary: "Changes the account of the machine's BMC",
+    body: ACCOUNT,
+  },
+  { id: 'machine', method: 'GET', path: '/machines/{machine}', status: 200, summary: 'A machine', answer: MACHINE },
+  {
+    id: 'removeMachine',
+    method: 'DELETE',
+    path: '/machines/{machine}',
+    status: 204,
+    summary: 'Takes a machine out of the lab; its node stays',
+  },
+  {
+    id: 'powerOfMachine',
+    method: 'PUT',
+    path: '/machines/{machine}/power',
+    status: 200,
+    summary: "Presses a machine's power button",
+    body: POWER,
+    answer: MACHINE,
+  },
+  {
+    id: 'ejectFromMachine',
+    method: 'POST',
+    path: '/machines/{machine}/eject',
+    status: 200,
+    summary: 'Ejects all media',
+    answer: MACHINE,
+  },
+  {
+    id: 'cable',
+    method: 'PUT',
+    path: '/machines/{machine}/nics/{nic}',
+    status: 200,
+    summary: 'Plugs the cable of a NIC in, or pulls it',
+    body: CABLE,
+    answer: MACHINE,
+  },
+  {
+    id: 'swapDisk',
+    method: 'PUT',
+    path: '/machines/{machine}/disks/{disk}',
+    status: 200,
+    summary: 'Puts another disk in the place of one, while the machine is off: a new one, or one that was there before',
+    body: NEW_DISK,
+    answer: MACHINE,
+  },
+] as const satisfies readonly ControlOperation[]
