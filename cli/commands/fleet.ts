@@ -69,6 +69,9 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
   return 0
 }
 
+/** An Ironic refuses the inspection data of a ramdisk that is up before it has begun to wait for it. */
+const BOOT_TIME = '5s'
+
 type Say = (event: string, text: string, fields?: Record<string, unknown>) => void
 
 function sayReady(running: Fleet, { say, hostsFile }: { say: Say; hostsFile: string | undefined }): void {
@@ -137,7 +140,7 @@ async function tlsOf(options: FleetCommandOptions): Promise<Pick<FleetOptions, '
 }
 
 function paceOf(options: FleetCommandOptions): MachinePace {
-  const [least, most = least] = (options['boot-time'] ?? '0s').split('..').map((time) => readDuration(time)!)
+  const [least, most = least] = (options['boot-time'] ?? BOOT_TIME).split('..').map((time) => readDuration(time)!)
   if (most! < least!)
     throw usage(`--boot-time ${options['boot-time']}: the range ends before it begins`, 'put the shorter time first')
   return {

@@ -64,7 +64,8 @@ export function commandLine(spec: MachineSpec, boot: Boot): string {
   const parameters: Record<string, string> = source.kind === 'ramdisk' ? { ...source.parameters } : {}
   const nic = spec.nics.find((candidate) => candidate.pxe)
   // pxelinux and Ironic's iPXE template put the hardware type before the address.
-  if (nic && parameters['BOOTIF'] === undefined) parameters['BOOTIF'] = `01-${nic.mac.replaceAll(':', '-')}`
+  const isNamed = parameters['BOOTIF'] !== undefined || /(^|\s)BOOTIF=/.test(live?.kernelArguments ?? '')
+  if (nic && !isNamed) parameters['BOOTIF'] = `01-${nic.mac.replaceAll(':', '-')}`
   const words = Object.entries(parameters).map(([key, value]) => (value === '' ? key : `${key}=${value}`))
   return [live?.kernelArguments ?? LIVE_ARGUMENTS, ...words].join(' ')
 }

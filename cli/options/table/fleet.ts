@@ -74,7 +74,7 @@ export const FLEET_SHAPES = {
   'boot-time': {
     value: 'TIME',
     example: '60s..240s',
-    description: 'time that the boot of a ramdisk takes, a random one of a range as in 60s..240s (default: none)',
+    description: 'time that the boot of a ramdisk takes, a random one of a range as in 60s..240s (default: 5s)',
     schema: { type: 'string', pattern: `^${LENGTH}(\\.\\.${LENGTH})?$` },
   },
   'disk-time': {
