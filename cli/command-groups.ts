@@ -2,7 +2,7 @@ import { Command } from 'commander'
 
 /** How `ironstage --help` lists the commands: the most used first. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'Rehearse a deployment:': ['up', 'deploy', 'agent', 'coreos-installer'],
+  'Rehearse a deployment:': ['up', 'deploy', 'agent', 'fleet', 'coreos-installer'],
   'Configs and hosts:': ['ignition', 'bmh', 'rehearse', 'chaos'],
   'Control a lab that runs:': ['fault', 'clock', 'journal'],
   'Machines of a lab:': ['run'],

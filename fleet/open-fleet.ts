@@ -177,13 +177,19 @@ async function makeMachines(
     )
 }
 
+/** Label of the faults of machines that were delivered broken. */
+const DEFECT = 'delivered broken'
+
 /** Lets the defect of a machine that is delivered broken strike. */
 function made({ spec }: Machine, faults: Fleet['faults']): Promise<void> {
   const { id: machine, broken, disks } = spec
   const disk = disks[0]?.name
+  // A machine that was made new has its defect still.
+  if (broken !== undefined && faults.list().some(({ match, label }) => match.machine === machine && label === DEFECT))
+    return Promise.resolve()
   if (broken === 'disk' && disk !== undefined)
-    faults.add({ match: { machine, disk }, effect: { kind: 'disk-error', at: 0 }, label: 'delivered broken' })
-  if (broken === 'bmc') faults.add({ match: { machine }, effect: { kind: 'bmc-silent' }, label: 'delivered broken' })
+    faults.add({ match: { machine, disk }, effect: { kind: 'disk-error', at: 0 }, label: DEFECT })
+  if (broken === 'bmc') faults.add({ match: { machine }, effect: { kind: 'bmc-silent' }, label: DEFECT })
   return Promise.resolve()
 }
 

@@ -56,10 +56,6 @@ export const ERRORS = catalogue({
     sentence: 'the Ironic is not one of ironstage, so disks of its machines cannot be found',
     remedy: 'deploy through an ironstage of this version',
   },
-  'not-in-a-fleet': {
-    sentence: 'machines without an Ironic of their own cannot do this',
-    remedy: 'ask the Ironic that they belong to',
-  },
   'no-live-image': {
     sentence: 'no live image is served for the node',
     remedy: 'start ironstage with --live-iso or --live-image',
@@ -95,6 +91,10 @@ export const ERRORS = catalogue({
   'not-deployable': {
     sentence: "the node's state does not lead to available",
     remedy: 'bring the node to available first',
+  },
+  'not-in-a-fleet': {
+    sentence: 'machines without an Ironic of their own cannot do this',
+    remedy: 'ask the Ironic that they belong to',
   },
   'not-loopback': {
     sentence: 'the API can be reached from other hosts and has no passwords',

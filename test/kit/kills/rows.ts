@@ -58,6 +58,9 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
     ],
   ]),
   agent: lasts(({ silent }) => ['agent', '--ironic-url', silent]),
+  fleet: lasts(({ out }) => [
+    ...['fleet', '--count', '3', '--redfish-port', '0', '--state-dir', out('state'), '--hosts-out', out('nodes.json')],
+  ]),
   record: lasts(({ silent, out }) => [
     ...['record', '--upstream', silent, '-o', out('recording.ndjson'), '--force', '--port', '0', '--agents', '0'],
   ]),
