@@ -39,7 +39,7 @@ export const MACHINE_OPERATIONS = [
     method: 'POST',
     path: '/machines/{machine}/reimage',
     status: 200,
-    summary: 'Makes a machine as good as new: off, disks and firmware as delivered; or one with other hardware',
+    summary: 'Makes a machine as it was delivered, or one with other hardware',
     body: REIMAGING,
     answer: MACHINE,
   },
