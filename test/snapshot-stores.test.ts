@@ -26,7 +26,6 @@ const STORES: Record<string, string> = {
   'ironic-mock/store/records.ts': 'in `database` of the state',
   'ironic-mock/store/resources.ts': 'in `database` of the state',
   'ironic-mock/auth/htpasswd.ts': 'passwords that were checked: the same ones are right',
-  'machine/network/ipxe-settings.ts': 'lives for one boot',
   'agent/command-waiters.ts': 'requests under way: none at rest',
   'lab/bmcs/bmc-accounts.ts': 'registered: accounts',
   'lab/chaos/invariants.ts': 'watches one run, which takes no snapshots',
