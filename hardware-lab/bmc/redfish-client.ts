@@ -37,7 +37,7 @@ const SESSIONS = '/redfish/v1/SessionService/Sessions'
 const LARGEST = 4 * 2 ** 20
 const ATTEMPTS = 6
 /** Attempts at a service that does not answer at all. */
-const SILENT_ATTEMPTS = 3
+const SILENT_ATTEMPTS = 4
 const LONGEST_PAUSE = seconds(60)
 
 /**
@@ -103,7 +103,7 @@ export class RedfishClient implements AsyncDisposable {
       try {
         const answer = await this.#inTurn(() => this.#authorized(method, path, body, signal, headers))
         if (answer.status < 400) return answer
-        const busy = answer.status === 503 || answer.status === 429 || (method === 'GET' && answer.status >= 500)
+        const busy = isBusy(answer) || (method === 'GET' && answer.status >= 500)
         if (!busy || attempt >= ATTEMPTS) throw this.#refused(method, path, answer)
         const pause = pauseOf(answer, attempt)
         logger('info', `${this.name} is busy (${answer.status}); asking again in ${Math.round(pause / 1000)} s`)
@@ -178,9 +178,15 @@ export class RedfishClient implements AsyncDisposable {
 
   /** Services without sessions, and those that have no more of them, take Basic authentication. */
   async #signIn(signal: AbortSignal): Promise<{ token: string; location: string | null } | 'basic'> {
-    const { username, password, logger } = this.#options
+    const { username, password, logger, clock } = this.#options
     const account = { UserName: username, Password: password }
-    const { status, headers } = await this.#raw('POST', SESSIONS, account, {}, signal)
+    let answer = await this.#raw('POST', SESSIONS, account, {}, signal)
+    // Some say so of a session too many; a busy one has room in a moment.
+    for (let attempt = 1; isBusy(answer) && !isFull(answer) && attempt < SILENT_ATTEMPTS; attempt++) {
+      await clock.sleep(pauseOf(answer, attempt), { signal })
+      answer = await this.#raw('POST', SESSIONS, account, {}, signal)
+    }
+    const { status, headers } = answer
     const token = headers['x-auth-token']
     if (status < 300 && token !== undefined)
       return { token, location: headers['location'] === undefined ? null : this.#pathOf(headers['location']) }
@@ -239,6 +245,9 @@ export class RedfishClient implements AsyncDisposable {
     return new UserError('bmc-unreachable', `${this.name} does not answer ${method} ${path}`, { cause })
   }
 }
+
+const isBusy = ({ status }: RedfishAnswer): boolean => status === 503 || status === 429
+const isFull = ({ body }: RedfishAnswer): boolean => JSON.stringify(body).includes('SessionLimitExceeded')
 
 /** Whether a failure came before the request was on its way. */
 const neverSent = (error: unknown): boolean =>
