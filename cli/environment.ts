@@ -20,6 +20,11 @@ export interface Environment {
   stopped: AbortSignal
   /** Called when a command's work begins. From then on a signal asks it to stop; before that the kernel ends the process. */
   begin?(): void
+  /**
+   * Lets a command answer SIGINT itself. The handler returns whether it has; otherwise, and for other signals, the process
+   * is asked to stop as usual.
+   */
+  onInterrupt?(handler: () => boolean): Disposable
 }
 
 const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGPIPE: 13, SIGTERM: 15 } as const
@@ -89,6 +94,7 @@ export function processEnvironment(): ProcessEnvironment {
   const controller = new AbortController()
   const stopped = controller.signal
   let began = false
+  let interrupted: (() => boolean) | undefined
   let unwritten: Error | undefined
 
   const stop = (reason: Stopped) => {
@@ -115,7 +121,11 @@ export function processEnvironment(): ProcessEnvironment {
   const begin = () => {
     if (began) return
     began = true
-    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop(new Stopped(signal)))
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const)
+      process.on(signal, () => {
+        if (signal === 'SIGINT' && interrupted?.() === true) return
+        stop(new Stopped(signal))
+      })
   }
   // The kernel ends any process at a signal that it has no handler for, but not the first one of a container.
   if (process.pid === 1)
@@ -124,6 +134,10 @@ export function processEnvironment(): ProcessEnvironment {
     argv: process.argv.slice(2),
     variables: process.env,
     ...{ stdout, stderr, stdin: process.stdin, stopped, begin },
+    onInterrupt: (handler) => {
+      interrupted = handler
+      return { [Symbol.dispose]: () => void (interrupted = undefined) }
+    },
     end: async (code) => {
       process.exitCode = code
       if (stopped.aborted) process.exit(unwritten ? 128 + NUMBERS.SIGPIPE : code)

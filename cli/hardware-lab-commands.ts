@@ -29,4 +29,28 @@ export const HARDWARE_LAB_COMMANDS: readonly OwnCommand<OptionName>[] = [
       return (options, { environment, operands: [file] }) => runInit(options, environment, file)
     },
   }),
+  command({
+    usage: 'run attach ID',
+    description: 'go on with a run that was left or killed, by its id',
+    options: takes.RUN_ATTACH_OPTIONS,
+    descriptions: { 'state-dir': 'folder of its state (default: those in this folder)' },
+    load: async () => {
+      const { runAttach } = await import('./commands/run-attach.js')
+      return (options, { environment, operands: [id = ''] }) => runAttach(options, environment, id)
+    },
+  }),
+  command({
+    usage: 'run discover RANGE...',
+    description: 'look for Redfish BMCs at addresses such as 192.0.2.0/28, and print a file of hosts',
+    options: takes.RUN_DISCOVER_OPTIONS,
+    descriptions: {
+      'bmc-user': 'user of the BMCs (default: admin)',
+      'bmc-password': 'password of the BMCs; better in IRONSTAGE_BMC_PASSWORD (default: only look who answers)',
+      out: 'write the file of hosts here',
+    },
+    load: async () => {
+      const { runDiscover } = await import('./commands/run-discover.js')
+      return (options, { environment, operands }) => runDiscover(options, environment, operands)
+    },
+  }),
 ]

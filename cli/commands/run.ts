@@ -49,6 +49,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   const times = await expectedTimes(folder, rehearse)
   const clock = systemClock()
   const view = runView(environment, { json, times, clock })
+  let wish: 'no' | 'after the hosts' | 'after the stage' = 'no'
   const shared = {
     ...{ file: path, folder, parallel, checkOnly: options.check ?? false, resume: options.resume ?? false },
     ...(maxFailures === undefined ? {} : { maxFailures }),
@@ -56,7 +57,19 @@ export async function run(options: RunCommandOptions, environment: Environment, 
     managersOf: (host: Host) => managersOf(host, file.folder),
     ...{ clock, random: systemRandom, logger: logTo(environment, json), signal: environment.stopped },
     onEvent: view.show,
+    stopping: () => wish,
   }
+  using _ = environment.onInterrupt?.(() => {
+    // Without a terminal there is no user who would ask again.
+    if (!environment.stdout.isTTY || wish === 'after the stage') return false
+    wish = wish === 'no' ? 'after the hosts' : 'after the stage'
+    environment.stderr.write(
+      wish === 'after the hosts'
+        ? 'finishing the hosts under way; Ctrl-C again: only their stages; a third time: leave at once\n'
+        : 'stopping after the stages under way; Ctrl-C again: leave at once\n',
+    )
+    return true
+  })
   const running = rehearse
     ? rehearsed(options, environment, { file, hosts, shared })
     : runHosts({
@@ -69,7 +82,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
           ...{ clock, random: systemRandom, logger: shared.logger },
         }),
       })
-  return finished(await untilStopped(running, view, environment, path), { view, options, folder })
+  return finished(await untilStopped(running, view, environment, path), { view, options, folder, environment })
 }
 
 type Shared = Omit<RunOptions, 'hosts' | 'locks' | 'access'>
@@ -107,11 +120,17 @@ async function untilStopped(
   }
 }
 
-async function finished(
-  report: RunReport,
-  { view, options, folder }: { view: RunView; options: RunCommandOptions; folder: RunFolder },
-): Promise<number> {
+interface Ended {
+  view: RunView
+  options: RunCommandOptions
+  folder: RunFolder
+  environment: Environment
+}
+
+async function finished(report: RunReport, { view, options, folder, environment }: Ended): Promise<number> {
   view.report(report)
+  if (report.ended_at === null && !report.check_only)
+    environment.stderr.write(`the run ${report.id} goes on with: ironstage run attach ${report.id}\n`)
   const consoles: Record<string, string> = {}
   for (const { host } of report.hosts)
     consoles[host] = await readFile(join(folder.path, 'console', `${host}.log`), 'utf8').catch(() => '')

@@ -216,3 +216,5 @@ export const RUN_OPTIONS = [
   ...IMAGE_CACHE_OPTIONS,
 ] as const
 export const RUN_INIT_OPTIONS = ['force'] as const
+export const RUN_ATTACH_OPTIONS = ['state-dir', 'parallel', 'junit', 'html', 'json', ...IMAGE_CACHE_OPTIONS] as const
+export const RUN_DISCOVER_OPTIONS = ['bmc-user', 'bmc-password', 'out', 'force', 'json'] as const

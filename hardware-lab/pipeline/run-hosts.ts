@@ -50,6 +50,11 @@ export interface RunOptions {
  */
 export async function runHosts(options: RunOptions): Promise<RunReport> {
   const { hosts, folder, clock, random, onEvent, signal, checkOnly = false } = options
+  using own = await tryLock(join(folder.path, 'run.lock'), 'exclusive')
+  if (!own)
+    throw new UserError('run-state', `another process works on the run in ${folder.path}`, {
+      ...{ kind: 'usage', remedy: 'wait for it, or name another folder with --state-dir' },
+    })
   const { record, states } = await begun(options)
   onEvent({
     event: 'run',
@@ -81,6 +86,7 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
       await inParallel(some, options.parallel, async (run) => {
         if (isEnded(run.state)) return
         if (tooMany()) return run.skip(`not begun, since ${options.maxFailures} hosts have failed`)
+        // Those under way are past this.
         if (stopping() !== 'no') return
         await run.run(afterTable, signal)
       })

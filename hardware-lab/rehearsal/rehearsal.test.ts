@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { hostsYaml } from '../../test/kit/hardware-lab/hosts-yaml.js'
 import { RehearsedRuns } from '../../test/kit/hardware-lab/rehearsed-run.js'
 import { seededRandom } from '../../runtime/index.js'
-import type { RunReport } from '../index.js'
+import { RunFolder, type RunReport } from '../index.js'
 
 const QUICK = 'stages: {bmc: {time: 2s, retries: 1, pause: 10ms}, boot: {time: 3s, retries: 0}}'
 
@@ -102,6 +102,37 @@ test('a run that only checks writes no disk, and nothing of a run that was begun
   expect(report).toMatchObject({ ok: true, check_only: true })
   expect(report.hosts[0]!.stages.map(({ stage }) => stage)).toEqual(['bmc', 'boot', 'ssh', 'check'])
   expect(runs.rehearsal.machine('node-1').firstBoot()).toBeUndefined()
+})
+
+test('a run whose user wants it to stop begins no other host, and goes on later', async () => {
+  await using runs = await RehearsedRuns.make(hostsYaml(3))
+  const isBegun = () => runs.events.some((each) => each.event === 'stage' && each.stage === 'steps')
+  const first = await runs.run({ parallel: 1, stopping: () => (isBegun() ? 'after the hosts' : 'no') })
+  expect(outcomes(first)).toEqual({ 'node-1': 'ok', 'node-2': 'running', 'node-3': 'running' })
+  expect(first.ended_at).toBeNull()
+  expect(runs.rehearsal.machine('node-2').firstBoot()).toBeUndefined()
+  const next = await runs.run({ resume: true, parallel: 1, stopping: () => (isBegun() ? 'after the stage' : 'no') })
+  expect(next.ended_at).toBeNull()
+  expect(outcomes(await runs.run({ resume: true }))).toEqual({ 'node-1': 'ok', 'node-2': 'ok', 'node-3': 'ok' })
+})
+
+test('two runs never work on one machine at a time', async () => {
+  await using runs = await RehearsedRuns.make(hostsYaml(1))
+  const locks = join(runs.folder, 'locks')
+  await runs.open()
+  const both = await Promise.all([
+    runs.run({ locks }),
+    runs.run({ locks, folder: await RunFolder.open(join(runs.folder, 'other-state')) }),
+  ])
+  expect(both.map(({ ok }) => ok).sort()).toEqual([false, true])
+  expect(both.find(({ ok }) => !ok)!.hosts[0]).toMatchObject({
+    outcome: 'skipped',
+    why: 'another run works on it: its lock is taken',
+  })
+  const folder = await RunFolder.open(join(runs.folder, 'third-state'))
+  const same = await Promise.allSettled([runs.run({ folder }), runs.run({ folder })])
+  expect(same.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  expect(same.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'run-state' } })
 })
 
 describe('a run that ends at any moment', () => {

@@ -53,7 +53,7 @@ export class RehearsedRuns implements AsyncDisposable {
     const { access, hosts } = this.#rehearsal ?? (await this.open())
     return runHosts({
       ...{ file: 'hosts.yaml', hosts, access, locks: null, parallel: 4, rehearsed: true, every: EVERY },
-      folder: await RunFolder.open(join(this.folder, 'state')),
+      folder: options.folder ?? (await RunFolder.open(join(this.folder, 'state'))),
       ...{ clock: systemClock(), random: systemRandom, logger: silent, signal: new AbortController().signal },
       onEvent: (event) => void this.events.push(event),
       ...options,

@@ -89,6 +89,9 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
   ]),
   chaos: ends(({ out }) => ['chaos', '--nodes', '1', '--duration', '2m', '--out', out('chaos')]),
   run: ends(({ input: fileOf, out }) => ['run', fileOf('hosts.yaml'), '--rehearse', '--state-dir', out('run')]),
+  // No run was begun there.
+  'run attach': { ...ends(({ out }) => ['run', 'attach', 'none', '--state-dir', out('run')]), code: 2 },
+  'run discover': lasts(({ silent }) => ['run', 'discover', new URL(silent).host]),
   'run init': ends(({ out }) => ['run', 'init', out('hosts.yaml')]),
   'rehearse upgrade': ends(() => ['rehearse', 'upgrade', 'agent-container']),
   'fault list': lasts(({ silent }) => ['fault', 'list', '--url', silent]),
