@@ -82,7 +82,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
           ...{ clock, random: systemRandom, logger: shared.logger },
         }),
       })
-  return finished(await untilStopped(running, view, environment, path), { view, options, folder, environment })
+  return await finished(await untilStopped(running, view, environment, path), { view, options, folder, environment })
 }
 
 type Shared = Omit<RunOptions, 'hosts' | 'locks' | 'access'>
