@@ -20,6 +20,8 @@ export interface IpmiParts {
   random: Random
   /** Every command passes here as a call of a BMC; a call that fails here is not answered. */
   probe?: Probe
+  /** The probe of the machines, which tells of the lines of their consoles. Default: {@link probe}. */
+  consoles?: Probe
   logger?: Logger
 }
 
@@ -60,8 +62,8 @@ class SimulatedBmc implements IpmiBmc {
   readonly #probe: Probe
 
   constructor(machine: Machine, parts: IpmiParts, address: Bmc['address']) {
-    const { accounts, clock, random, probe = new Probe(), logger = silent } = parts
-    const serial = new SerialConsole({ probe, clock, machine: machine.spec.id })
+    const { accounts, clock, random, probe = new Probe(), consoles = probe, logger = silent } = parts
+    const serial = new SerialConsole({ probe: consoles, clock, machine: machine.spec.id })
     const sessions = new Sessions({
       ...{ clock, random, guid: guidOf(machine.spec) },
       keyOf: (username) => keyOf(accounts.of(machine), username),

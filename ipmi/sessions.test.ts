@@ -47,6 +47,24 @@ describe('outside of sessions', () => {
     expect((await sessionless(served.bmc(), 0x06, 0x54, [0x0e, 0x00, 0x81])).data.toString('hex')).toBe('01')
   })
 
+  test('a response, a damaged message and one to another address have no answer', async () => {
+    await using served = await servedIpmi()
+    const answers = (message: Buffer): Promise<Buffer[]> =>
+      exchanged(served.bmc(), rmcpDatagram(RMCP_IPMI, plainPacket('1.5', PAYLOAD.ipmi, message)))
+    const sound = requestOf(0x06, 0x38, [0x8e, 0x04])
+    expect(await answers(sound)).toHaveLength(1)
+    expect(await answers(requestOf(0x07, 0x38, [0x8e, 0x04]))).toEqual([])
+    for (const at of [0, 2, 3, sound.length - 1]) {
+      const damaged = Buffer.from(sound)
+      damaged[at]! ^= 0x10
+      expect(await answers(damaged)).toEqual([])
+    }
+    const elsewhere = Buffer.from(sound)
+    elsewhere[0] = 0x22
+    elsewhere[2]! -= 2
+    expect(await answers(elsewhere)).toEqual([])
+  })
+
   test('every other command is refused, whether there is one or not', async () => {
     await using served = await servedIpmi()
     for (const [netFn, command, ...data] of [[...POWER_STATUS], [0x00, 0x02, 1], [0x06, 0x01], [0x30, 0x99]] as const)

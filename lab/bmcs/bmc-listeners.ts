@@ -1,5 +1,6 @@
 import { Probe } from '../../runtime/index.js'
 import type { Entrance } from '../snapshots/entrance.js'
+import { redfishAccounts } from './redfish-accounts.js'
 import { listenForIpmi, type IpmiListener, type IpmiListenOptions } from './serve-ipmi.js'
 import { serveRedfish, type BmcParts, type RedfishListener, type RedfishListenOptions } from './serve-redfish.js'
 
@@ -15,7 +16,8 @@ export const bmcListeners = (parts: BmcParts): BmcListeners => ({
   redfish: (options) => serveRedfish(parts, options),
   ipmi: (options) => {
     const probe = new UnloggedCalls(parts.probe, parts.entrance)
-    return listenForIpmi({ ...parts, probe }, parts.machines.list(), options)
+    const accounts = redfishAccounts(parts.accounts)
+    return listenForIpmi({ ...parts, accounts, probe, consoles: parts.probe }, parts.machines.list(), options)
   },
 })
 

@@ -1,9 +1,7 @@
 import { isIPv4 } from 'node:net'
-import { serveIpmi, type IpmiAddress } from '../../ipmi/index.js'
+import { serveIpmi, type IpmiAddress, type IpmiParts } from '../../ipmi/index.js'
 import { systemRandom, UserError } from '../../runtime/index.js'
 import type { Machine } from '../../machine/index.js'
-import { redfishAccounts } from './redfish-accounts.js'
-import type { BmcParts } from './serve-redfish.js'
 
 export interface IpmiListenOptions {
   /** Address of the first machine. Default 127.0.0.1. */
@@ -16,7 +14,7 @@ export interface IpmiListenOptions {
 
 /** BMCs of a lab that listen for IPMI, a UDP socket each. */
 export interface IpmiListener extends AsyncDisposable {
-  /** Opens the BMC of one more machine, at the next place. */
+  /** Opens the BMC of one more machine. */
   open(machine: Machine): Promise<IpmiAddress>
   close(machine: string): Promise<void>
   /** Undefined for a machine that is not open. */
@@ -24,39 +22,65 @@ export interface IpmiListener extends AsyncDisposable {
 }
 
 /**
- * Serves the BMCs of machines by IPMI. Its random numbers come from the system: what strangers ask changes no later id of
+ * Serves the BMCs of machines by IPMI. `machine-7` is at the seventh place, also when `machine-6` is not there; a machine
+ * of another name is at the first free place. Its random numbers come from the system: what strangers ask changes no later id of
  * the lab.
  *
  * @param machines those that listen from the beginning
  * @throws UserError when one cannot listen: then none does
  */
 export async function listenForIpmi(
-  { accounts, clock, probe, logger }: Omit<BmcParts, 'machines'>,
+  parts: Omit<IpmiParts, 'random'>,
   machines: readonly Machine[],
   { host = '127.0.0.1', port, each = 'port' }: IpmiListenOptions,
 ): Promise<IpmiListener> {
-  const server = serveIpmi({ ...{ clock, probe, logger, random: systemRandom }, accounts: redfishAccounts(accounts) })
-  let opened = 0
-  const open = async (machine: Machine): Promise<IpmiAddress> =>
-    server.open(machine, placeOf(host, port, each, opened++))
+  const server = serveIpmi({ ...parts, random: systemRandom })
+  const places = new Map<string, number>()
+  const taken = new Set<number>()
+  const open = (machine: Machine): Promise<IpmiAddress> => {
+    const { id } = machine.spec
+    const index = places.get(id) ?? placeFor(id, taken)
+    places.set(id, index)
+    taken.add(index)
+    return server.open(machine, addressAt(host, port, each, index))
+  }
   try {
-    for (const machine of machines) await open(machine)
+    // Those with a place of their own come first.
+    for (const machine of [...machines].sort((one, other) => numberOf(one.spec.id) - numberOf(other.spec.id)))
+      await open(machine)
   } catch (error) {
     await server[Symbol.asyncDispose]()
     throw error
   }
   return {
     open,
-    close: (id) => server.close(id),
+    close: async (id) => {
+      const index = places.get(id)
+      places.delete(id)
+      if (index !== undefined) taken.delete(index)
+      await server.close(id)
+    },
     addressOf: (id) => server.addressOf(id),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
 
+/** The number of `machine-7`; Infinity for other names. */
+const numberOf = (id: string): number => Number(/^machine-([1-9]\d{0,5})$/.exec(id)?.[1] ?? Infinity)
+
+/** Index of a machine's place: its own, or the first free one. */
+function placeFor(id: string, taken: ReadonlySet<number>): number {
+  const own = numberOf(id) - 1
+  if (own !== Infinity && !taken.has(own)) return own
+  let index = 0
+  while (taken.has(index)) index++
+  return index
+}
+
 const LAST_PORT = 65535
 
 /** @throws UserError when the count leaves the ports or the addresses that there are */
-function placeOf(host: string, first: number, each: 'port' | 'address', index: number): IpmiAddress {
+function addressAt(host: string, first: number, each: 'port' | 'address', index: number): IpmiAddress {
   if (each === 'address') return { host: addressAfter(host, index), port: first }
   const port = first === 0 ? 0 : first + index
   if (port > LAST_PORT)

@@ -1,8 +1,10 @@
+import { createSocket } from 'node:dgram'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { stage } from '../../../lab/index.js'
+import { defaultMachineSpec } from '../../../machine/index.js'
 import type { FaultEffect, FaultMatch } from '../../../lab/faults/fault.js'
 import { seconds, systemClock } from '../../../runtime/index.js'
-import { openSession, type Caller } from '../../kit/ipmi/caller.js'
+import { administrator, openSession, type Caller } from '../../kit/ipmi/caller.js'
 import { overUdp } from '../../kit/ipmi/over-udp.js'
 
 /** BMCs of a lab's machines over IPMI, from outside, with the lab's faults and its journal. */
@@ -60,6 +62,35 @@ test('the account is that of the lab, for Redfish too when IPMI changes it', asy
   expect(await status(ADMIN.password)).toBe(200)
   await session.done(0x06, 0x47, [0x02, 2, ...Buffer.concat([Buffer.from('another')], 16)])
   expect([await status(ADMIN.password), await status('another')]).toEqual([401, 200])
+})
+
+test('the serial console shows what the machine says', async () => {
+  const { bmcs, machine } = await servedLab()
+  const socket = createSocket('udp4')
+  onTestFinished(() => void socket.close())
+  const packets: Buffer[] = []
+  let answered: ((datagram: Buffer) => void) | undefined
+  socket.on('message', (datagram) => {
+    // RMCP+, and the payload type of the serial console.
+    if (datagram[4] === 6 && (datagram[5]! & 0x3f) === 1) packets.push(datagram)
+    else answered?.(datagram)
+  })
+  const { port } = bmcs.addressOf('machine-1')!
+  const session = await administrator(
+    {
+      receive: async (datagram, send) => {
+        const answer = new Promise<Buffer>((resolve) => (answered = resolve))
+        socket.send(datagram, port, '127.0.0.1')
+        send(await answer)
+      },
+      [Symbol.dispose]: () => {},
+    },
+    ADMIN,
+  )
+  await session.done(0x06, 0x48, [1, 1, 0xc0, 0, 0, 0])
+  machine().say('a line of the console')
+  await expect.poll(() => packets.length).toBe(1)
+  expect(session.open(packets[0]!).toString('utf8', 4)).toBe('a line of the console\r\n')
 })
 
 test('the boot device is the one that Redfish shows', async () => {
@@ -130,6 +161,20 @@ describe('a fault strikes commands over IPMI:', () => {
     expect(await session.ask(...STATUS)).toMatchObject({ completion: 0 })
     expect(performance.now() - before).toBeGreaterThan(190)
   })
+})
+
+test('a machine has the place of its number, and one of another name the first free one', async () => {
+  const { lab, bmcs } = await servedLab()
+  await bmcs[Symbol.asyncDispose]()
+  await lab.machines.remove('machine-1')
+  const first = 20_000 + (process.pid % 20_000)
+  await using listener = await lab.ipmi({ port: first })
+  expect(listener.addressOf('machine-2')!.port).toBe(first + 1)
+  const other = await lab.machines.create({ ...defaultMachineSpec(7), id: 'rack-3' })
+  expect((await listener.open(other)).port).toBe(first)
+  await listener.close('rack-3')
+  expect((await listener.open(await lab.machines.create(defaultMachineSpec(1)))).port).toBe(first)
+  expect((await listener.open(await lab.machines.create(defaultMachineSpec(5)))).port).toBe(first + 4)
 })
 
 test('machines listen on ports or addresses that count up, and none when one cannot', async () => {
