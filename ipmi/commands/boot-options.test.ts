@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { BootTarget } from '../../machine/index.js'
-import { VirtualClock } from '../../runtime/index.js'
+import { systemClock, VirtualClock } from '../../runtime/index.js'
 import { administrator, type Caller } from '../../test/kit/ipmi/caller.js'
 import { servedIpmi } from '../../test/kit/ipmi/served.js'
 
@@ -87,9 +87,8 @@ describe('the boot flags', () => {
   })
 
   test('of Supermicro name the disk by the selector of remote media', async () => {
-    await using served = await servedIpmi()
+    await using served = await servedIpmi(1, systemClock(), { manufacturer: 'Supermicro' })
     const machine = served.machine()
-    machine.spec.manufacturer = 'Supermicro'
     const caller = await administrator(served.bmc())
     await caller.done(...set([0xe0, 0x24, 0]))
     expect(machine.firmware.boot.override).toMatchObject({ target: 'Hdd' })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { VirtualClock } from '../../runtime/index.js'
+import { systemClock, VirtualClock } from '../../runtime/index.js'
 import { administrator, openSession, Refused } from '../../test/kit/ipmi/caller.js'
 import { servedIpmi } from '../../test/kit/ipmi/served.js'
 
@@ -87,8 +87,7 @@ describe('the identity', () => {
     ['Lenovo', 19046],
     ['ironstage', 0],
   ])('of %s has the enterprise number %i', async (manufacturer, number) => {
-    await using served = await servedIpmi()
-    served.machine().spec.manufacturer = manufacturer
+    await using served = await servedIpmi(1, systemClock(), { manufacturer })
     const data = await (await administrator(served.bmc())).done(0x06, 0x01)
     expect(data.readUIntLE(6, 3)).toBe(number)
     expect([data[2], data[3], data[4]]).toEqual([2, 0, 2])

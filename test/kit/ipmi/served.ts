@@ -1,4 +1,11 @@
-import { defaultMachineSpec, NO_PACE, openMachines, type Machine, type Machines } from '../../../machine/index.js'
+import {
+  defaultMachineSpec,
+  NO_PACE,
+  openMachines,
+  type Machine,
+  type Machines,
+  type MachineSpec,
+} from '../../../machine/index.js'
 import {
   createIpmiBmc,
   serveIpmi,
@@ -26,7 +33,11 @@ export interface ServedIpmi extends AsyncDisposable {
 }
 
 /** Machines whose BMCs have the account {@link ADMIN}. */
-export async function servedIpmi(count = 1, clock: Clock = systemClock()): Promise<ServedIpmi> {
+export async function servedIpmi(
+  count = 1,
+  clock: Clock = systemClock(),
+  hardware: Partial<MachineSpec> = {},
+): Promise<ServedIpmi> {
   const probe = new Probe()
   const random = seededRandom(1)
   const machines = await openMachines({
@@ -38,6 +49,7 @@ export async function servedIpmi(count = 1, clock: Clock = systemClock()): Promi
     await machines.create({
       ...defaultMachineSpec(n),
       disks: defaultMachineSpec(n).disks.map((disk) => ({ ...disk, backing: { kind: 'described' as const } })),
+      ...hardware,
     })
     accounts.set(`machine-${n}`, ADMIN)
   }
