@@ -23,7 +23,7 @@ export const ADMIN: IpmiAccount = { username: 'admin', password: 'secret-1' }
 export interface ServedIpmi extends AsyncDisposable {
   readonly server: IpmiServer
   readonly machines: Machines
-  readonly parts: Required<IpmiParts>
+  readonly parts: Omit<Required<IpmiParts>, 'consoles'>
   readonly accounts: Map<string, IpmiAccount>
   machine(n?: number): Machine
   /** The BMC of a machine without a socket. */
