@@ -57,11 +57,13 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
   const { hosts, folder, clock, random, logger, faults, seed = 1 } = options
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const fronts = new Map<string, SshFront>()
+  const specs = hosts.map(machineOf)
   const probe = new Probe()
   const injector = new FaultInjector(
     probe,
     {
       ...{ clock, seed, node: () => undefined, nodeOf: () => undefined, machineOf: () => undefined },
+      disksOf: (id) => specs.find((spec) => spec.id === id)?.disks.map(({ name }) => name),
       ...{ phaseOf: () => undefined, stepOf: () => undefined, restartAgent: () => {} },
       cutPower: (machine) => void machines.get(machine)?.setPower('off'),
     },

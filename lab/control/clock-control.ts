@@ -12,6 +12,20 @@ export interface ClockReport {
   elapsed: number
 }
 
+/** Speeds of lab time. */
+const [SLOWEST, FASTEST] = [0.001, 1_000_000]
+
+/** Milliseconds of lab time that pass in one call: timers that come again take real time. */
+const FARTHEST = hours(24 * 366)
+
+/** @throws UserError `bad-request` */
+function notTooFar(ms: number): void {
+  if (ms <= FARTHEST) return
+  throw new UserError('bad-request', 'the clock is moved by at most 366 days at once', {
+    ...{ kind: 'usage', remedy: 'name a shorter time, or move it more than once' },
+  })
+}
+
 /** Reads and moves the time of a lab. */
 export class ClockControl {
   readonly #clock: Clock
@@ -66,10 +80,10 @@ export class ClockControl {
         },
       )
     if (mode === 'manual' || mode === 'auto') clock.mode = mode
-    else if (speed > 0) clock.mode = speed
+    else if (speed >= SLOWEST && speed <= FASTEST) clock.mode = speed
     else
       throw new UserError('bad-request', `${mode} is no mode of a clock`, {
-        remedy: 'manual, auto, real, or xN as in x60',
+        remedy: `manual, auto, real, or xN as in x60, with N from ${SLOWEST} to ${FASTEST}`,
       })
     this.#note(`the clock is ${mode}`)
     return this.report()
@@ -78,6 +92,7 @@ export class ClockControl {
   /** @throws UserError `clock-fixed` for a clock that cannot be moved */
   async advance(ms: number): Promise<ClockReport> {
     const clock = this.#movable()
+    notTooFar(ms)
     await clock.advance(ms)
     this.#note(`time was moved by ${durationText(ms)}`)
     return this.report()
@@ -95,6 +110,7 @@ export class ClockControl {
     within = hours(24),
   ): Promise<ClockReport> {
     const clock = this.#movable()
+    notTooFar(within)
     const isThere = (): boolean => this.#node(uuid)?.provision_state === state
     let found = (): void => {}
     const reached = new Promise<void>((resolve) => (found = resolve))

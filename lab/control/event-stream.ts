@@ -10,11 +10,16 @@ import { TooSlow, type Journal, type JournalQuery } from '../journal/journal.js'
  * @throws UserError `bad-request`
  */
 export function eventStream(journal: Journal, query: JournalQuery, last: string | undefined): WireResponse {
+  const wrong = (message: string, remedy: string) => new UserError('bad-request', message, { remedy, kind: 'usage' })
+  if (last !== undefined && !/^\d{1,15}$/.test(last))
+    throw wrong(
+      `Last-Event-ID is ${JSON.stringify(last)}, which is no id of an entry`,
+      'leave it out, or send the id of the last event that came',
+    )
   const after = last === undefined ? (query.after ?? journal.last) : Number(last)
-  if (!Number.isSafeInteger(after) || after < 0)
-    throw new UserError('bad-request', `Last-Event-ID is ${last}, which is no id of an entry`, {
-      remedy: 'leave it out, or send the id of the last event that came',
-    })
+  // A reader of an earlier lab would wait for as many entries as that one had.
+  if (after > journal.last)
+    throw wrong(`there is no entry ${after}: the last one is ${journal.last}`, 'leave the id out: it is of another lab')
   const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
   return answerOfStream(200, headers, async function* (signal) {
     // The answer's header leaves with its first bytes.

@@ -257,9 +257,17 @@ function queryFrom(query: Readonly<Record<string, string>>): JournalQuery {
     ...(kind === undefined ? {} : { kind: kind.split(',') as JournalKind[] }),
     ...(status === undefined ? {} : { status: Number(status) }),
     ...(after === undefined ? {} : { after: Number(after) }),
-    ...(since === undefined ? {} : { since: Date.parse(since) }),
-    ...(until === undefined ? {} : { until: Date.parse(until) }),
+    ...(since === undefined ? {} : { since: timeOf('since', since) }),
+    ...(until === undefined ? {} : { until: timeOf('until', until) }),
   }
+}
+
+function timeOf(name: string, text: string): number {
+  const time = Date.parse(text)
+  if (!Number.isNaN(time)) return time
+  throw new UserError('bad-request', `${name} is ${JSON.stringify(text)}, which is no time`, {
+    ...{ kind: 'usage', remedy: 'a time as entries have it: 2026-01-01T00:31:00Z' },
+  })
 }
 
 function nextUrl(base: string, target: string, after: number): string {

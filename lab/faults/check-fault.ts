@@ -1,4 +1,4 @@
-import { UserError, type ProbePoint } from '../../runtime/index.js'
+import { hours, UserError, type ProbePoint } from '../../runtime/index.js'
 import { AGENT_OPERATIONS, IRONIC_OPERATIONS } from '../../wire/index.js'
 import type { Fault, FaultKind, FaultMatch } from './fault.js'
 
@@ -48,6 +48,9 @@ const CONDITIONS: Partial<Record<keyof FaultMatch, readonly string[]>> = {
   bmc: ['bmc'],
 }
 
+/** Milliseconds of lab time that an effect may take: dates end some time. */
+const LONGEST = hours(24 * 36_525)
+
 /** Kinds of probe points at which a fault can strike. */
 export function pointsOf({ match, effect }: Fault): readonly ProbePoint['kind'][] {
   let points = POINTS[effect.kind]
@@ -72,9 +75,9 @@ export function checkFault(fault: Fault): void {
   }
   if (effect.kind === 'delay' && Object.keys(match).length === 0)
     throw wrong('a delay that matches everything would delay itself', 'match something')
-  if (times !== undefined && !(Number.isInteger(times) && times > 0))
+  if (times !== undefined && !(Number.isSafeInteger(times) && times > 0))
     throw wrong(`times is ${times}, which is no count`, 'name how often it strikes: 1 or more')
-  if (after !== undefined && !(Number.isInteger(after) && after >= 0))
+  if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0))
     throw wrong(`after is ${after}, which is no count`, 'name how many matches pass before it strikes')
   if (probability !== undefined && !(probability > 0 && probability <= 1))
     throw wrong(`probability ${probability} lets it never strike`, 'name a number above 0, at most 1')
@@ -88,11 +91,23 @@ export function checkFault(fault: Fault): void {
     )
   if (match.route !== undefined && match.to === 'images' && !isFilePath(match.route))
     throw wrong(`no file has the path ${match.route}`, 'match what a path begins with, as in GET /images/')
-  if (match.route !== undefined && match.to !== 'images' && !isRoute(match.route, match.to))
+  if (match.route !== undefined && match.to !== 'images') {
+    const calls = callsOf(match.route, match.to)
+    if (calls.length === 0)
+      throw wrong(
+        `no call ${match.to === undefined ? '' : `of ${match.to} `}begins with ${match.route}`,
+        'match a route as in PUT /v1/nodes/:id/states/provision; for a file, match {"to": "images"} too',
+      )
+    const problem = routeProblem(fault, calls)
+    if (problem !== undefined) throw wrong(problem, 'match another route, or leave the other condition out')
+  }
+  if (effect.kind === 'bmc-lies' && match.bmc !== undefined && /^(read |subscribe$)/.test(match.bmc))
     throw wrong(
-      `no call ${match.to === undefined ? '' : `of ${match.to} `}begins with ${match.route}`,
-      'match a route as in PUT /v1/nodes/:id/states/provision; for a file, match {"to": "images"} too',
+      `a BMC cannot lie about ${match.bmc}, which changes nothing`,
+      'match a call that changes something: set power',
     )
+  if ('ms' in effect && !(effect.ms >= 0 && effect.ms <= LONGEST))
+    throw wrong(`the effect takes ${effect.ms} ms, which is no length of lab time`, 'name at most a hundred years')
 }
 
 /** `POST /v1/nodes/:id` as method and parts. */
@@ -115,17 +130,48 @@ export function beginsWith(path: readonly string[], parts: readonly string[]): b
 /** Servers of files answer these methods alone. */
 const isFilePath = (route: string): boolean => /^(?:(?:GET|HEAD) +)?\//.test(route)
 
-function isRoute(route: string, to: FaultMatch['to']): boolean {
+/** The calls that a route selects: who is asked, and what of the lab they are of. */
+function callsOf(route: string, to: FaultMatch['to']): readonly RoutedCall[] {
   const { method, parts } = routeOf(route)
-  const called = [
-    ...(to === 'agent' ? [] : IRONIC_OPERATIONS),
-    ...(to === 'ironic' ? [] : Object.values(AGENT_OPERATIONS)),
+  const fits = (called: string, paths: readonly string[]) =>
+    (method === undefined || called === method) && paths.some((path) => beginsWith(routeOf(path).parts, parts))
+  const ofIronic = IRONIC_OPERATIONS.filter((operation) =>
+    fits(operation.method, [operation.path, ...('also' in operation ? operation.also : [])]),
+  ).map(({ path }): RoutedCall => {
+    const byAgent = /^\/(?:v1\/)?(?:lookup|heartbeat|continue_inspection)\b/.test(path)
+    return { to: 'ironic', byAgent, hasMachine: byAgent, hasNode: byAgent || /^\/v1\/nodes\/\{/.test(path) }
+  })
+  const ofAgents = Object.values(AGENT_OPERATIONS).filter((operation) => fits(operation.method, operation.paths))
+  return [
+    ...(to === 'agent' ? [] : ofIronic),
+    ...(to === 'ironic' ? [] : ofAgents.map((): RoutedCall => ({ ...OF_AN_AGENT }))),
   ]
-  return called.some(
-    (operation) =>
-      (method === undefined || operation.method === method) &&
-      ('paths' in operation ? operation.paths : [operation.path, ...('also' in operation ? operation.also : [])]).some(
-        (path) => beginsWith(routeOf(path).parts, parts),
-      ),
-  )
+}
+
+interface RoutedCall {
+  readonly to: 'ironic' | 'agent'
+  /** Whether an agent sends it. */
+  readonly byAgent: boolean
+  readonly hasMachine: boolean
+  readonly hasNode: boolean
+}
+
+const OF_AN_AGENT = { to: 'agent', byAgent: false, hasMachine: true, hasNode: true } as const
+
+/** Reason why a fault can never strike a call of its route; undefined where it can. */
+function routeProblem({ match, effect }: Fault, calls: readonly RoutedCall[]): string | undefined {
+  const { route, node, machine, step, phase } = match
+  const ofAgent = effect.kind === 'wrong-token' || effect.kind === 'stale-agent-url'
+  if (ofAgent && !calls.some(({ byAgent }) => byAgent))
+    return `a fault of kind ${effect.kind} can never strike ${route}, which no agent sends`
+  if (effect.kind === 'agent-silent' && !calls.some(({ to, byAgent }) => byAgent || to === 'agent'))
+    return `a fault of kind ${effect.kind} can never strike ${route}, which is no call of an agent`
+  if (effect.kind === 'empty-last-error' && !calls.some(({ to }) => to === 'ironic'))
+    return `a fault of kind ${effect.kind} can never strike ${route}, which Ironic does not answer`
+  const condition = Object.entries({ machine, step, phase }).find(([, value]) => value !== undefined)?.[0]
+  if (condition !== undefined && !calls.some(({ hasMachine }) => hasMachine))
+    return `a fault with a ${condition} can never strike ${route}, which no machine takes part in`
+  if (node !== undefined && !calls.some(({ hasNode }) => hasNode))
+    return `a fault of a node can never strike ${route}, which names no node`
+  return undefined
 }

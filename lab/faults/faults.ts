@@ -1,7 +1,6 @@
 import {
   seededRandom,
   sharedAbort,
-  UserError,
   type Clock,
   type Probe,
   type ProbePoint,
@@ -9,6 +8,7 @@ import {
 } from '../../runtime/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 import { checkFault, pointsOf } from './check-fault.js'
+import { checkNamed } from './check-named.js'
 import type { AddedFault, Fault, FaultReport, Faults } from './fault.js'
 import { bmcAt, isOverHttp, matchesRoute, nodeInPath, programOf } from './points.js'
 import type { Phase } from './phase.js'
@@ -23,6 +23,8 @@ export interface FaultContext {
   node(ident: string): Readonly<NodeRecord> | undefined
   /** The node that a machine belongs to. */
   nodeOf(machine: string): Readonly<NodeRecord> | undefined
+  /** Kernel names of the disks of a machine; undefined for none of the lab. */
+  disksOf(machine: string): readonly string[] | undefined
   /** Machine behind a node, once there is one. */
   machineOf(node: string): string | undefined
   phaseOf(machine: string): Phase | undefined
@@ -91,11 +93,7 @@ export class FaultInjector implements Faults {
 
   add(fault: Fault): AddedFault {
     checkFault(fault)
-    const { node } = fault.match
-    if (node !== undefined && !this.#context.node(node))
-      throw new UserError('fault', `there is no node ${node}, so the fault could never strike`, {
-        ...{ kind: 'usage', remedy: 'name a node by its uuid or name' },
-      })
+    checkNamed(fault.match, this.#context)
     const id = `fault-${++this.#last}`
     this.#faults.set(id, new ActiveFault(id, fault, this.#context.seed * 1000 + this.#last))
     this.#watch()

@@ -64,6 +64,10 @@ export function observe(parts: {
     probe,
     {
       ...{ clock, seed, node, nodeOf },
+      disksOf: (machine) =>
+        machines()
+          .get(machine)
+          ?.spec.disks.map(({ name }) => name),
       machineOf: (uuid) => {
         const found = node(uuid)
         return found && machineBehind(found)

@@ -5,7 +5,7 @@ import { checkSpec } from './check-spec.js'
 
 /** A disk to put in the place of another; what is left out is as of the old one. */
 export interface NewDisk {
-  /** Of a disk that was taken out before: that disk comes back with its contents. Default: a new one. */
+  /** Serial number; that of a disk that was taken out before brings it back with its contents. Default: a new one. */
   serial?: string
   /** Default: one that the serial number gives. */
   wwn?: string

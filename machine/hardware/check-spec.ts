@@ -1,6 +1,9 @@
 import { UserError } from '../../runtime/index.js'
 import type { MachineSpec } from '../machine-spec.js'
 
+/** Bytes of a disk. */
+const LARGEST = 2 ** 50
+
 /** @throws UserError `machine-spec` */
 export function checkSpec(spec: MachineSpec): void {
   const wrong = (message: string, remedy: string) =>
@@ -10,6 +13,9 @@ export function checkSpec(spec: MachineSpec): void {
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw wrong(`two devices are called ${twice}`, 'name each disk and NIC differently')
   for (const disk of spec.disks)
-    if (!(disk.size > 0) || disk.size % disk.sectorSize !== 0)
-      throw wrong(`${disk.name} has a size of ${disk.size} bytes`, `use a multiple of ${disk.sectorSize}`)
+    if (!(disk.size > 0 && disk.size <= LARGEST) || disk.size % disk.sectorSize !== 0)
+      throw wrong(
+        `${disk.name} has a size of ${disk.size} bytes`,
+        `use a multiple of ${disk.sectorSize}, at most 1 PiB`,
+      )
 }

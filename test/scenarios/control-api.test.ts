@@ -163,6 +163,35 @@ describe('bad input', () => {
   })
 })
 
+test.each<[string, string, unknown, string]>([
+  ['PUT', '/_lab/clock', { mode: 'x99999999999999999999999999999999' }, 'is no mode of a clock'],
+  ['PUT', '/_lab/clock', { mode: 'x0' }, 'is no mode of a clock'],
+  ['POST', '/_lab/clock/advance', { by: 1e300 }, 'the clock is moved by at most 366 days at once'],
+  ['POST', '/_lab/clock/advance', { by: '999999999h' }, 'the clock is moved by at most 366 days at once'],
+  ['GET', '/_lab/journal?since=yesterday', undefined, 'since is "yesterday", which is no time'],
+  ['GET', '/_lab/journal?until=2026-99-99T00:00:00Z', undefined, 'until is "2026-99-99T00:00:00Z", which is no time'],
+  ['GET', '/_lab/events?after=99999', undefined, 'there is no entry 99999: the last one is'],
+  ['PUT', '/_lab/machines/machine-1/disks/sda', { size: 1e300 }, 'sda has a size of 1e+300 bytes'],
+  ['PUT', '/_lab/machines/machine-1/disks/sda', { serial: '' }, 'serial must NOT have fewer than 1 characters'],
+])('%s %s %j is refused in a sentence, and the lab goes on', async (method, path, body, message) => {
+  await using lab = await onSocket()
+  await lab.enroll()
+  const before = await ask(lab, 'GET', '/_lab/clock')
+  const refused = await ask(lab, method, path, body)
+  expect(refused.status).toBeLessThan(500)
+  expect(refused.status).toBeGreaterThanOrEqual(400)
+  expect(refused.body.error.message).toContain(message)
+  expect(await ask(lab, 'GET', '/_lab/clock')).toEqual(before)
+  expect((await ask(lab, 'GET', '/_lab/machines/machine-1')).body.takenOut).toEqual([])
+})
+
+test.each(['abc', '-4', '1e3', '999999'])('a reader of events with Last-Event-ID %s gets what is wrong', async (id) => {
+  await using lab = await onSocket()
+  const answer = await fetch(`${lab.url}/_lab/events`, { headers: { 'last-event-id': id } })
+  expect(answer.status).toBe(400)
+  expect(await answer.json()).toMatchObject({ error: { code: 'bad-request', message: expect.stringContaining(id) } })
+})
+
 test('a snapshot is taken and restored by HTTP, and the lab reset', async () => {
   await using lab = await onSocket()
   await ask(lab, 'POST', '/_lab/nodes', {})

@@ -40,6 +40,7 @@ export async function seenWith(
   const plain = (text: string): string =>
     text
       .replaceAll(uuid, 'UUID')
+      .replace(/"id":"[0-9a-f-]{36}"/g, '"id":"ID"')
       .replace(/agents\.invalid\/[\w-]+/g, 'AGENT')
       .replace(/127\.0\.0\.1:(?!1\b)\d+/g, 'images.example')
   const began = lab.clock.elapsed()

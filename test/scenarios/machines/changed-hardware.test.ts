@@ -12,7 +12,7 @@ afterEach(() => rm(stateDir, { recursive: true, force: true }))
 
 const machineOf = (lab: StagedLab): Machine => lab.machines.list()[0]!
 
-async function said(machine: Machine, ...argv: [string, ...string[]]): Promise<string> {
+async function outputOf(machine: Machine, ...argv: [string, ...string[]]): Promise<string> {
   const run = await machine.executor.start({ argv, effect: 'reads' })
   const parts: Uint8Array[] = []
   for await (const { bytes } of run.output) parts.push(bytes)
@@ -26,12 +26,12 @@ test('a cable that is pulled is seen by programs of the ramdisk, and by the inve
   await machine.setBoot({ kind: 'ramdisk', parameters: {} })
   await machine.setPower('on')
   await lab.wait(lab.clock.sleep(1000))
-  expect(await said(machine, 'ip', 'link')).toMatch(/eno1: .*state UP/)
+  expect(await outputOf(machine, 'ip', 'link')).toMatch(/eno1: .*state UP/)
   await machine.setCarrier('eno1', false)
-  expect(await said(machine, 'ip', 'link')).toMatch(/eno1: .*state DOWN/)
-  expect(await said(machine, 'cat', '/sys/class/net/eno1/carrier')).toBe('0\n')
+  expect(await outputOf(machine, 'ip', 'link')).toMatch(/eno1: .*state DOWN/)
+  expect(await outputOf(machine, 'cat', '/sys/class/net/eno1/carrier')).toBe('0\n')
   await machine.setCarrier('eno1', true)
-  expect(await said(machine, 'cat', '/sys/class/net/eno1/carrier')).toBe('1\n')
+  expect(await outputOf(machine, 'cat', '/sys/class/net/eno1/carrier')).toBe('1\n')
   await machine.setCarrier('eno2', true)
   await machine.setPower('off')
   await node.makeAvailable()
@@ -144,7 +144,7 @@ test('a state folder has cables and disks, with the contents of those that were 
       ...{ stateDir, clock: systemClock(), random: seededRandom(1), probe: new Probe(), logger: silent, pace: NO_PACE },
       events: { ramdiskUp: () => {}, down: () => {} },
     })
-  const first = (machine: Machine) => said(machine, 'dd', 'if=/dev/sda', 'bs=512', 'count=1', 'status=none')
+  const first = (machine: Machine) => outputOf(machine, 'dd', 'if=/dev/sda', 'bs=512', 'count=1', 'status=none')
   const up = async (machine: Machine) => {
     await machine.setBoot({ kind: 'ramdisk', parameters: {} })
     await machine.setPower('on')

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import { UserError } from '../../runtime/index.js'
+import { createStagedLab } from '../create-lab.js'
+import type { Fault } from './fault.js'
+
+const SILENT = { kind: 'agent-silent' } as const
+const STATUS = { kind: 'status', status: 503 } as const
+
+describe('a fault that can never strike is refused, with what keeps it from it', () => {
+  test.each<[string, Fault]>([
+    ["there is no node o'x, so the fault could never strike", { match: { node: "o'x" }, effect: SILENT }],
+    ['there is no machine nope, so the fault could never strike', { match: { machine: 'nope' }, effect: SILENT }],
+    [
+      'the machine of node node-0 is machine-1, and not machine-2, so the fault could never strike',
+      { match: { node: 'node-0', machine: 'machine-2' }, effect: SILENT },
+    ],
+    ['machine-1 has no disk sdz', { match: { node: 'node-0', disk: 'sdz' }, effect: { kind: 'disk-full' } }],
+    ['machine-2 has no disk sdz', { match: { machine: 'machine-2', disk: 'sdz' }, effect: { kind: 'disk-full' } }],
+    ['a BMC cannot lie about read power', { match: { bmc: 'read power' }, effect: { kind: 'bmc-lies' } }],
+    [
+      'wrong-token can never strike GET /v1/nodes',
+      { match: { route: 'GET /v1/nodes' }, effect: { kind: 'wrong-token' } },
+    ],
+    [
+      'empty-last-error can never strike POST /v1/commands',
+      { match: { route: 'POST /v1/commands' }, effect: { kind: 'empty-last-error' } },
+    ],
+    ['agent-silent can never strike GET /v1/nodes', { match: { route: 'GET /v1/nodes' }, effect: SILENT }],
+    [
+      'a fault with a phase can never strike GET /v1/drivers',
+      { match: { route: 'GET /v1/drivers', phase: 'install' }, effect: STATUS },
+    ],
+    [
+      'a fault with a step can never strike PATCH /v1/nodes/:id',
+      { match: { route: 'PATCH /v1/nodes/:id', step: 'install_coreos' }, effect: STATUS },
+    ],
+    [
+      'a fault of a node can never strike GET /v1/drivers',
+      { match: { route: 'GET /v1/drivers', node: 'node-0' }, effect: STATUS },
+    ],
+    ['times is 1e+300', { match: {}, effect: SILENT, times: 1e300 }],
+    ['times is Infinity', { match: {}, effect: SILENT, times: Infinity }],
+    ['after is -1', { match: {}, effect: SILENT, after: -1 }],
+    ['the effect takes 1e+300 ms', { match: {}, effect: { kind: 'bmc-dark', ms: 1e300 } }],
+    ['between ends before it begins', { match: {}, effect: SILENT, between: [2, 1] }],
+  ])('%s', async (message, fault) => {
+    await using lab = await createStagedLab()
+    for (const name of ['node-0', 'node-1']) await lab.enroll({ fields: { name } })
+    const add = () => lab.faults.add(fault)
+    expect(add).toThrow(UserError)
+    expect(add).toThrow(message)
+    expect(lab.faults.list()).toEqual([])
+  })
+
+  test.each<Fault>([
+    { match: { node: 'node-0', route: 'GET /v1/nodes' }, effect: STATUS },
+    { match: { node: 'node-0', route: 'POST /v1/heartbeat', phase: 'install' }, effect: SILENT },
+    { match: { machine: 'machine-1', route: 'POST /v1/commands' }, effect: STATUS },
+    { match: { route: '/v1', phase: 'install' }, effect: STATUS },
+    { match: { node: 'node-0', disk: 'sdb' }, effect: { kind: 'disk-full' } },
+    { match: { node: 'node-0', machine: 'machine-1' }, effect: SILENT },
+  ])('%j is taken', async (fault) => {
+    await using lab = await createStagedLab()
+    await lab.enroll({ fields: { name: 'node-0' } })
+    lab.faults.add(fault)
+    expect(lab.faults.list()).toMatchObject([fault])
+  })
+})
