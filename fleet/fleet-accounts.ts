@@ -5,6 +5,8 @@ import type { BmcAccount, StateFolder } from '../lab/index.js'
 
 const DEFAULT = 'fleet-account'
 const CHANGED = 'fleet-accounts'
+/** Random bytes of a password that is made. Its 20 characters are the most that IPMI takes. */
+const PASSWORD_BYTES = 15
 
 /**
  * The accounts of a fleet's BMCs: one for all machines, but for those whose account was changed. A state folder keeps them;
@@ -20,7 +22,7 @@ export class FleetAccounts implements RedfishAccounts {
     const saved = JSON.parse(folder?.remembered(DEFAULT) ?? '{}') as Partial<BmcAccount>
     this.account = {
       username: wanted.username ?? saved.username ?? 'admin',
-      password: wanted.password ?? saved.password ?? urlSafeToken(systemRandom),
+      password: wanted.password ?? saved.password ?? urlSafeToken(systemRandom, PASSWORD_BYTES),
     }
     folder?.remember(DEFAULT, JSON.stringify(this.account))
     this.#changed = new Map(

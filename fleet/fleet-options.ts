@@ -1,5 +1,13 @@
 import type { AgentPace } from '../agent/index.js'
-import type { BmcAccount, Faults, ImageCacheRequest, Journal, LabEvents, StateFolder } from '../lab/index.js'
+import type {
+  BmcAccount,
+  Faults,
+  ImageCacheRequest,
+  Journal,
+  LabEvents,
+  StateFolder,
+  IpmiListener,
+} from '../lab/index.js'
 import type { HardwareFleet, MachinePace, Machines } from '../machine/index.js'
 import type { Clock, Logger, Random } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
@@ -20,6 +28,8 @@ export interface FleetOptions {
   hardware?: HardwareFleet
   /** The BMCs of all machines. */
   redfish: ListenAt
+  /** The BMCs by IPMI: the UDP port of `machine-1`, from which the others count up. Default: no IPMI. */
+  ipmi?: ListenAt
   /** The agents of all machines. Default: the host of the BMCs, a free port. */
   agents?: Partial<ListenAt>
   /** The control API, on this host only. Default: a free port. */
@@ -57,6 +67,8 @@ export interface Fleet extends AsyncDisposable {
   readonly redfishUrl: string
   /** Beginning of the agents' callback URLs. */
   readonly agentsUrl: string
+  /** Where a machine's BMC takes IPMI; undefined where it does not. */
+  readonly ipmiAddress: IpmiListener['addressOf']
   readonly controlUrl: string
   /** File with the certificate of the BMCs that was made; null without. */
   readonly caFile: string | null

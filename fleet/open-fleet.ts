@@ -5,11 +5,13 @@ import {
   bootNetwork,
   isEveryAddress,
   isLoopback,
+  listenForIpmi,
   machineControl,
   machineSpecs,
   openOnSavedPort,
   ownIdentity,
   simulatedStage,
+  type IpmiListener,
 } from '../lab/index.js'
 import { NO_PACE, openMachines, type Machine, type Machines, type MachineSpec } from '../machine/index.js'
 import { createRedfishService } from '../redfish/index.js'
@@ -68,6 +70,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   // Each part needs another that is made after it.
   // eslint-disable-next-line prefer-const -- machines tell agents, and the control API asks machines
   let machines: Machines
+  let ipmi: IpmiListener | undefined
   const agents = new Agents({
     addresses: {
       urlOf: (machine) => listener.urlOf(machine),
@@ -88,7 +91,11 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     machines: () => machines,
     agents: () => agents,
     spec: specOf,
-    made: (machine) => made(machine, control.faults),
+    made: async (machine) => {
+      await made(machine, control.faults)
+      await ipmi?.open(machine)
+    },
+    removed: (id) => ipmi?.close(id),
     source: { kind: 'boot order' },
     setAccount: (machine, account) => accounts.set(machine, account),
   })
@@ -130,6 +137,8 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
       ? openOnSavedPort('redfish-port', lost, { folder, logger }, openRedfish)
       : openRedfish(redfish.port)),
   )
+  ipmi = await ipmiOf(options, host, { machines, accounts, clock, probe, logger })
+  if (ipmi) scope.use(ipmi)
   const controlServer = scope.use(
     await serve(control.dispatch(notFound), '127.0.0.1', options.controlPort ?? 0, undefined, 64 * LARGEST_BODY),
   )
@@ -137,6 +146,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   return {
     ...{ machines, redfishUrl, caFile, agentsUrl: listener.url, controlUrl: controlServer.url },
     ...{ faults: control.faults, journal: control.journal, events: control.events },
+    ipmiAddress: (id) => ipmi?.addressOf(id),
     hosts: () =>
       machines
         .list()
@@ -145,6 +155,16 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
         ),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
+}
+
+/** The BMCs by IPMI, where they are to be. */
+async function ipmiOf(
+  { ipmi }: FleetOptions,
+  host: string,
+  { machines, ...parts }: Parameters<typeof listenForIpmi>[0] & { machines: Machines },
+): Promise<IpmiListener | undefined> {
+  if (!ipmi) return undefined
+  return listenForIpmi(parts, machines.list(), { host: ipmi.host ?? host, port: ipmi.port })
 }
 
 const FROM_IRONIC = { from: 'ironic', to: 'agent' } as const

@@ -77,15 +77,40 @@ type Say = (event: string, text: string, fields?: Record<string, unknown>) => vo
 function sayReady(running: Fleet, { say, hostsFile }: { say: Say; hostsFile: string | undefined }): void {
   const { redfishUrl, controlUrl, agentsUrl, caFile } = running
   const machines = running.machines.list().length
+  const ipmi = ipmiPorts(running)
   const lines = [
     `${machines} ${machines === 1 ? 'machine is' : 'machines are'} there; their BMCs are at ${redfishUrl}/redfish/v1/Systems`,
     ...(hostsFile === undefined ? [] : [`  ${hostsFile} lists them with their passwords`]),
     ...(caFile === null ? [] : [`  the certificate of the BMCs is ${caFile}`]),
+    ...(ipmi ? [`  their BMCs by IPMI are at ${ipmi.text}`] : []),
     `  agents come up at ${agentsUrl}`,
     `  the control API is at ${controlUrl}/_lab: ironstage journal --url ${controlUrl}`,
   ]
   const urls = { redfish_url: redfishUrl, agents_url: agentsUrl, control_url: controlUrl }
-  say('ready', lines.join('\n'), { machines, ...urls, ...(caFile === null ? {} : { ca_file: caFile }) })
+  say('ready', lines.join('\n'), {
+    machines,
+    ...urls,
+    ...(ipmi ? { ipmi_ports: ipmi.ports } : {}),
+    ...(caFile === null ? {} : { ca_file: caFile }),
+  })
+}
+
+/** Most machines whose ports are listed for people. */
+const MOST_LISTED = 4
+
+/** UDP ports by machine; undefined without IPMI. */
+function ipmiPorts({ machines, ipmiAddress }: Fleet): { ports: Record<string, number>; text: string } | undefined {
+  const all = machines.list().flatMap(({ spec: { id } }) => {
+    const address = ipmiAddress(id)
+    return address ? [{ id, ...address }] : []
+  })
+  if (all.length === 0) return undefined
+  const listed = all.slice(0, MOST_LISTED).map(({ id, port }) => `${port} (${id})`)
+  const more = all.length > MOST_LISTED ? `, ... ${all.at(-1)!.port} (${all.at(-1)!.id})` : ''
+  return {
+    ports: Object.fromEntries(all.map(({ id, port }) => [id, port])),
+    text: `${all[0]!.host}, UDP ports ${listed.join(', ')}${more}`,
+  }
 }
 
 async function fleetOptions(
@@ -105,6 +130,7 @@ async function fleetOptions(
     count: options.count ?? 1,
     ...(hardware === undefined ? {} : { hardware: await readHardware(hardware === SHIPPED ? MIXED_RACK : hardware) }),
     redfish: { host, port: options['redfish-port'] ?? 8000 },
+    ...(options['ipmi-port'] === undefined ? {} : { ipmi: { port: options['ipmi-port'] } }),
     agents: { port: options['agent-port'] ?? 0 },
     ...(controlPort === undefined ? {} : { controlPort }),
     ...(advertise === undefined ? {} : { advertise }),

@@ -158,6 +158,7 @@ export const FLEET_OPTIONS = [
     'hardware',
     'redfish-host',
     'redfish-port',
+    'ipmi-port',
     'tls',
     'tls-cert',
     'tls-key',

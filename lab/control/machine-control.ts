@@ -27,6 +27,8 @@ export interface MachineControlParts {
   source: MachineBootSource
   /** Called with each machine that was added. */
   made: (machine: Machine) => Promise<void>
+  /** Called with the id of each machine that was removed. */
+  removed?: (id: string) => Promise<void> | undefined
   setAccount: (machine: Machine, account: BmcAccount) => void
 }
 
@@ -69,7 +71,10 @@ export function machineControl(parts: MachineControlParts): MachineControl {
           notInFleet('nodes: its Ironic is elsewhere', 'POST /_lab/machines adds machines; enrol them in that Ironic'),
         ),
       removeNode: () => Promise.resolve(),
-      removeMachine: (id) => machines.remove(id),
+      removeMachine: async (id) => {
+        await machines.remove(id)
+        await parts.removed?.(id)
+      },
       ...machineChanges(machines, parts),
       setAccountOf: parts.setAccount,
       images: () => undefined,

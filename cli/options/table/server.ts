@@ -43,7 +43,7 @@ export const SERVER_SHAPES = {
     value: 'PORT',
     example: '6230',
     description:
-      'serve the BMCs of the machines by IPMI on UDP ports of 127.0.0.1: the first machine on this one, the next ones on those after it; 0 picks free ones',
+      'serve the BMCs of the machines by IPMI too: machine-1 on this UDP port, the next ones on those after it; 0 picks free ones',
     schema: { type: 'integer', minimum: 0, maximum: 65535 },
   },
   'kube-token': {
