@@ -70,6 +70,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   // Each part needs another that is made after it.
   // eslint-disable-next-line prefer-const -- machines tell agents, and the control API asks machines
   let machines: Machines
+  // eslint-disable-next-line prefer-const -- the control API opens BMCs of machines that are added
   let ipmi: IpmiListener | undefined
   const agents = new Agents({
     addresses: {
