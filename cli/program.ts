@@ -69,6 +69,8 @@ export function commandLine(environment: Environment, perform: Perform): ToolCom
   // There --version is the version of what is made, not that of ironstage.
   if (['images make', 'release write'].includes(environment.argv.slice(0, 2).join(' ')))
     program.enablePositionalOptions()
+  // A command with others below it would take their options.
+  if (environment.argv[0] === 'run') program.enablePositionalOptions()
   addOwnCommands(program, environment, perform)
   addLiveCommands(program, addAction)
   addMetadataCommands(program, addAction)

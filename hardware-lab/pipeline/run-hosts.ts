@@ -121,7 +121,8 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
       folder,
       checkOnly,
     )
-    if (isOver && !checkOnly) await folder.end(ended, report)
+    if (checkOnly) await folder.write('run.json', JSON.stringify(ended, null, 2))
+    else if (isOver) await folder.end(ended, report)
     return report
   } finally {
     for (const run of runs) await run[Symbol.asyncDispose]()
@@ -130,8 +131,14 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
 
 const isEnded = ({ outcome }: HostState): boolean => outcome === 'ok' || outcome === 'failed' || outcome === 'skipped'
 
-async function begun({ folder, hosts, file, resume = false, rehearsed = false, clock, random }: RunOptions) {
+async function begun(options: RunOptions) {
+  const { folder, hosts, file, resume = false, rehearsed = false, checkOnly = false, clock, random } = options
   const before = await folder.run()
+  // A look must not forget how far a run has come.
+  if (checkOnly && before?.endedAt === null)
+    throw new UserError('run-state', `the run ${before.id} in ${folder.path} has not ended`, {
+      ...{ kind: 'usage', remedy: 'go on with --resume, or look with another --state-dir' },
+    })
   if (resume) {
     const remedy = 'leave --resume out to begin a run'
     if (!before) throw new UserError('run-state', `no run was begun in ${folder.path}`, { kind: 'usage', remedy })

@@ -96,12 +96,15 @@ test('after a failed canary, and after too many failures, no other host is writt
   expect(limited.changes.map(({ host, kind }) => `${host} ${kind}`)).toEqual(['node-2 still failing'])
 })
 
-test('a run that only checks writes no disk, and nothing of a run that was begun before', async () => {
+test('a run that only checks writes no disk, and forgets no run that has not ended', async () => {
   await using runs = await RehearsedRuns.make(hostsYaml(2))
   const report = await runs.run({ checkOnly: true })
   expect(report).toMatchObject({ ok: true, check_only: true })
   expect(report.hosts[0]!.stages.map(({ stage }) => stage)).toEqual(['bmc', 'boot', 'ssh', 'check'])
   expect(runs.rehearsal.machine('node-1').firstBoot()).toBeUndefined()
+  await runs.run({ stopping: () => 'after the stage' })
+  await expect(runs.run({ checkOnly: true })).rejects.toMatchObject({ code: 'run-state' })
+  expect((await runs.run({ resume: true })).ok).toBe(true)
 })
 
 test('a run whose user wants it to stop begins no other host, and goes on later', async () => {
