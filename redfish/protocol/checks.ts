@@ -69,11 +69,11 @@ export const object =
     if (!isObject(value)) return wrong(path, 'type', value, 'Use an object.')
     const below = (name: string): string => (path === '' ? name : `${path}/${name}`)
     return Object.entries(value).flatMap(([name, item]) => {
-      const check = fields[name]
+      const check = Object.hasOwn(fields, name) ? fields[name] : undefined
       if (check) return check(item, below(name))
       // Annotations of the service come back from clients that send a resource as they have read it.
       if (name.includes('@')) return []
-      return [{ path: below(name), kind: name in current ? 'read-only' : 'unknown', value: item } as const]
+      return [{ path: below(name), kind: Object.hasOwn(current, name) ? 'read-only' : 'unknown', value: item } as const]
     })
   }
 
@@ -86,7 +86,7 @@ export const object =
 export function checkPatch(body: Document, fields: Readonly<Record<string, Check>>, current: Document = {}): void {
   const problems = object(fields, current)(body, '')
   if (problems.length > 0) throw new Refusal(400, problems.map(asProperty))
-  if (!Object.keys(body).some((name) => name in fields))
+  if (!Object.keys(body).some((name) => Object.hasOwn(fields, name)))
     throw refused(400, 'NoOperation', [], { resolution: `Name a property: ${Object.keys(fields).join(', ')}.` })
 }
 
@@ -100,7 +100,7 @@ export function checkCreation(
   fields: Readonly<Record<string, Check>>,
   required: readonly string[],
 ): void {
-  const missing = required.filter((name) => body[name] === undefined)
+  const missing = required.filter((name) => !Object.hasOwn(body, name))
   const problems = [
     ...object(fields)(body, ''),
     ...missing.map((path): Problem => ({ path, kind: 'missing', resolution: 'Add it.' })),
@@ -119,7 +119,7 @@ export function checkAction(
   fields: Readonly<Record<string, Check>>,
   required: readonly string[] = [],
 ): void {
-  const missing = required.filter((name) => body[name] === undefined)
+  const missing = required.filter((name) => !Object.hasOwn(body, name))
   const problems = [
     ...object(fields)(body, ''),
     ...missing.map((path): Problem => ({ path, kind: 'missing', resolution: 'Add it.' })),

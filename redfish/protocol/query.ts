@@ -111,13 +111,11 @@ async function expanded(
   return result
 }
 
-/** Names by their paths: `{Status: {Health: {}}}`. */
-interface Selection {
-  [name: string]: Selection
-}
+/** Names by their paths, as Status/Health. */
+type Selection = Map<string, Selection>
 
 function selectionOf(value: string): Selection {
-  const selection: Selection = {}
+  const selection: Selection = new Map()
   for (const path of value.split(',')) {
     const parts = path.trim().split('/')
     if (parts.some((part) => part === ''))
@@ -125,7 +123,11 @@ function selectionOf(value: string): Selection {
         resolution: 'Name properties with commas between them: Id,Status/Health.',
       })
     let at = selection
-    for (const part of parts) at = at[part] ??= {}
+    for (const part of parts) {
+      const below: Selection = at.get(part) ?? new Map()
+      at.set(part, below)
+      at = below
+    }
   }
   return selection
 }
@@ -135,9 +137,9 @@ const ALWAYS = ['@odata.id', '@odata.type', '@odata.context', '@odata.etag', 'Me
 function selected(document: Document, selection: Selection): Document {
   const result: Document = {}
   for (const [name, value] of Object.entries(document)) {
-    const below = selection[name]
+    const below = selection.get(name)
     if (below) {
-      const isPart = Object.keys(below).length > 0
+      const isPart = below.size > 0
       if (isPart && Array.isArray(value))
         result[name] = value.map((item: unknown) => (isObject(item) ? selected(item, below) : item))
       else result[name] = isPart && isObject(value) ? selected(value, below) : value

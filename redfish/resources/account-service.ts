@@ -105,7 +105,7 @@ export const ACCOUNT_RESOURCES: readonly Resource[] = [
     reads: 'read accounts',
     get: ({ params }) => {
       const role = params['role']!
-      const privileges = PRIVILEGES[role]
+      const privileges = Object.hasOwn(PRIVILEGES, role) ? PRIVILEGES[role] : undefined
       return (
         privileges && {
           ...head('Role', [...ROLES, role], role),

@@ -13,7 +13,7 @@ type Parent = 'Systems' | 'Managers'
 const REPLACE = 'CertificateService.ReplaceCertificate'
 const TYPES = oneOf(['PEM'])
 
-const deviceOf = ({ params }: MachineCall): MediaDevice | undefined => MEDIA_SLOTS[params['slot']!]?.device
+const deviceOf = ({ params }: MachineCall): MediaDevice | undefined => MEDIA_SLOTS.get(params['slot']!)?.device
 
 /** @throws Refusal 400 for a text that is no certificate */
 function certificateIn(pem: string): X509Certificate {
@@ -115,7 +115,7 @@ const META = { UefiSignatureOwner: anything, KeyUsage: anything, Oem: anyObject 
 /** All certificates of the caller's machines, below their managers. */
 function locations({ service, caller }: Call): Reference[] {
   return (caller ? service.visible(caller) : []).flatMap(({ spec, firmware }) =>
-    Object.entries(MEDIA_SLOTS).flatMap(([slot, { device }]) =>
+    [...MEDIA_SLOTS].flatMap(([slot, { device }]) =>
       firmware
         .mediaTrust(device)
         .certificates.map(({ id }) => link('Managers', spec.id, 'VirtualMedia', slot, 'Certificates', id)),
@@ -138,7 +138,7 @@ async function replace(call: Call): Promise<void> {
   const [, id = '', slot = '', certificate = ''] =
     /^\/redfish\/v1\/(?:Systems|Managers)\/([^/]+)\/VirtualMedia\/(\w+)\/Certificates\/([^/]+)$/.exec(uri) ?? []
   const machine = service.machines.get(decodeURIComponent(id))
-  const device = MEDIA_SLOTS[slot]?.device
+  const device = MEDIA_SLOTS.get(slot)?.device
   const isOwn = machine !== undefined && caller !== undefined && service.sees(machine, caller)
   const known = isOwn && device ? machine.firmware.mediaTrust(device).certificates : []
   if (!isOwn || !device || !known.some((each) => each.id === certificate))

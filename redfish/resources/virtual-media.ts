@@ -4,12 +4,18 @@ import { collection, head, link, pathOf, status, type Document } from '../protoc
 import { refused } from '../protocol/refusal.js'
 import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
 
-/** The slots, by their ids. */
-export const MEDIA_SLOTS: Readonly<Record<string, { device: MediaDevice; name: string; types: readonly string[] }>> = {
-  Cd: { device: 'cdrom', name: 'Virtual CD', types: ['CD', 'DVD'] },
-  Floppy: { device: 'floppy', name: 'Virtual floppy', types: ['Floppy'] },
-  UsbStick: { device: 'disk', name: 'Virtual USB stick', types: ['USBStick'] },
+interface Slot {
+  device: MediaDevice
+  name: string
+  types: readonly string[]
 }
+
+/** The slots, by their ids. */
+export const MEDIA_SLOTS: ReadonlyMap<string, Slot> = new Map([
+  ['Cd', { device: 'cdrom', name: 'Virtual CD', types: ['CD', 'DVD'] }],
+  ['Floppy', { device: 'floppy', name: 'Virtual floppy', types: ['Floppy'] }],
+  ['UsbStick', { device: 'disk', name: 'Virtual USB stick', types: ['USBStick'] }],
+])
 
 /** Virtual media belong to the manager; newer services show them with the system, too. */
 type Parent = 'Managers' | 'Systems'
@@ -26,16 +32,16 @@ const MEDIUM: Readonly<Record<string, Check>> = {
   Password: nullable(text({ most: 1024 })),
 }
 
-const slotOf = ({ params }: MachineCall) => MEDIA_SLOTS[params['slot']!]
+const slotOf = ({ params }: MachineCall) => MEDIA_SLOTS.get(params['slot']!)
 
-function present(call: MachineCall): (typeof MEDIA_SLOTS)[string] {
+function present(call: MachineCall): Slot {
   const slot = slotOf(call)
   if (!slot) throw refused(404, 'ResourceNotFound', ['VirtualMedia', call.params['slot']!])
   return slot
 }
 
 function mediumOf(parent: Parent, machine: Machine, id: string): Document | undefined {
-  const slot = MEDIA_SLOTS[id]
+  const slot = MEDIA_SLOTS.get(id)
   if (!slot) return undefined
   const path = [parent, machine.spec.id, 'VirtualMedia', id]
   const image = machine.firmware.inserted(slot.device)
@@ -115,7 +121,7 @@ const below = (parent: Parent): Resource[] => {
           'VirtualMediaCollection',
           [parent, spec.id, 'VirtualMedia'],
           'Virtual Media',
-          Object.keys(MEDIA_SLOTS).map((id) => link(parent, spec.id, 'VirtualMedia', id)),
+          [...MEDIA_SLOTS.keys()].map((id) => link(parent, spec.id, 'VirtualMedia', id)),
         ),
     }),
     ofMachine(`${root}/{slot}`, {

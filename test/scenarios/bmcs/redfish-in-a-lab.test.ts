@@ -29,7 +29,7 @@ async function servedLab() {
   }
   const strike = (match: FaultMatch, effect: FaultEffect) => lab.faults.add({ match, effect })
   const switchOn = () => call('POST', `${SYSTEM}/Actions/ComputerSystem.Reset`, { ResetType: 'On' })
-  return { lab, bmcs, call, strike, switchOn, machine: () => lab.machines.get('machine-1')! }
+  return { lab, bmcs, authorization, call, strike, switchOn, machine: () => lab.machines.get('machine-1')! }
 }
 
 test('a call is in the journal with its method, path, status and machine', async () => {
@@ -107,4 +107,27 @@ describe('a fault strikes calls over Redfish:', () => {
     expect((await call('GET', SYSTEM)).status).toBe(200)
     expect(performance.now() - since).toBeGreaterThan(290)
   })
+})
+
+test('events are streamed to those who listen, and HEAD has the headers of GET', async () => {
+  const { bmcs, call, switchOn, authorization } = await servedLab()
+  const head = await fetch(bmcs.url + SYSTEM, { method: 'HEAD', headers: { authorization } })
+  const get = await call('GET', SYSTEM)
+  expect([head.status, await head.text()]).toEqual([200, ''])
+  for (const name of ['etag', 'allow', 'link', 'odata-version', 'content-type'])
+    expect({ name, value: head.headers.get(name) }).toEqual({ name, value: get.headers.get(name) })
+
+  const over = new AbortController()
+  const { signal } = over
+  const stream = await fetch(`${bmcs.url}/redfish/v1/EventService/SSE`, { headers: { authorization }, signal })
+  expect(stream.headers.get('content-type')).toBe('text/event-stream')
+  const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let seen = (await reader.read()).value!
+  await switchOn()
+  while (!seen.includes('MachineEvent.1.0.PowerOn')) seen += (await reader.read()).value!
+  const [event] = seen.split('\n').filter((line) => line.startsWith('data: '))
+  expect(JSON.parse(event!.slice(6))).toMatchObject({
+    Events: [{ EventType: 'StatusChange', OriginOfCondition: { '@odata.id': SYSTEM } }],
+  })
+  over.abort()
 })
