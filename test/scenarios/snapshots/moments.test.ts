@@ -20,8 +20,7 @@ test.each<Connection>(['in process', 'by sockets'])(
     expect(whole.journal.length).toBe(all.length)
     expect(life.taken).toHaveLength(moments.length)
     const states = new Set(life.taken.flatMap((snapshot) => snapshot.states))
-    for (const state of howMany(0, 1) === 1 ? ['clean wait', 'wait call-back'] : [])
-      expect(states).toContain(state)
+    for (const state of howMany(0, 1) === 1 ? ['clean wait', 'wait call-back'] : []) expect(states).toContain(state)
     for (const { id, at } of life.taken)
       for (let time = 0; time < howMany(1, 10); time++) {
         await life.restore(id)
