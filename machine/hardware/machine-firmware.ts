@@ -96,11 +96,12 @@ export class MachineFirmware {
       vendor: this.#spec.manufacturer,
       health: this.#state.health ?? 'OK',
       bios: factorySettings(this.#spec).map((each) => ({ ...each, value: settings[each.name] ?? each.value })),
-      firmware: this.#versions(),
+      firmware: this.versions(),
     }
   }
 
-  #versions(): FirmwareVersion[] {
+  /** The components and their versions. */
+  versions(): FirmwareVersion[] {
     const { nics, serial, manufacturer, product } = this.#spec
     const flashed = this.#state.versions ?? {}
     const component = (name: string, version: string, more: Partial<FirmwareVersion> = {}): FirmwareVersion => ({
@@ -197,7 +198,7 @@ export class MachineFirmware {
    * @throws UserError for a component that the machine does not have
    */
   async flash(component: string, url: string): Promise<void> {
-    const current = this.#versions().find((each) => each.component === component)
+    const current = this.versions().find((each) => each.component === component)
     if (!current) throw new UserError('firmware-component', `${this.#spec.id} has no firmware component ${component}`)
     const named = /\d+(?:\.\d+)+/.exec(url.split(/[?#]/)[0]!.split('/').at(-1)!)?.[0]
     const version = named ?? current.version.replace(/\d+$/, (last) => String(Number(last) + 1))

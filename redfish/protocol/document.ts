@@ -11,8 +11,14 @@ export interface Reference {
 export const link = (...path: readonly string[]): Reference => ({ '@odata.id': pathOf(...path) })
 
 /** `/redfish/v1/Systems/machine-1`, of its parts below the root. */
-export const pathOf = (...path: readonly string[]): string =>
-  ['/redfish/v1', ...path.map((part) => encodeURIComponent(part).replaceAll('%3A', ':'))].join('/')
+export function pathOf(...path: readonly string[]): string {
+  let result = '/redfish/v1'
+  for (const part of path) result += `/${PLAIN.test(part) ? part : encodeURIComponent(part).replaceAll('%3A', ':')}`
+  return result
+}
+
+/** Most ids need no encoding; collections of ten thousand are written often. */
+const PLAIN = /^[\w.~:-]*$/
 
 /** `#ComputerSystem.v1_20_0.ComputerSystem`; without a version for a collection. */
 export function typeOf(name: string): string {

@@ -7,7 +7,7 @@ const RESETS = ['GracefulRestart', 'ForceRestart']
 
 function managerOf({ machine, service }: MachineCall): Document {
   const { spec, firmware } = machine
-  const bmc = firmware.report().firmware.find(({ component }) => component === 'bmc')
+  const bmc = firmware.versions().find(({ component }) => component === 'bmc')
   const own = (...more: string[]) => link('Managers', spec.id, ...more)
   return {
     ...head('Manager', ['Managers', spec.id], `Manager of ${spec.id}`),

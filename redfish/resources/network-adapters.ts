@@ -13,7 +13,7 @@ function adapterOf(call: MachineCall): Document | undefined {
   if (!nic) return undefined
   const { machine } = call
   const serial = `NIC-${machine.spec.serial}-${machine.spec.nics.indexOf(nic) + 1}`
-  const firmware = machine.firmware.report().firmware.find(({ component }) => component === `nic:${serial}`)
+  const firmware = machine.firmware.versions().find(({ component }) => component === `nic:${serial}`)
   const path = pathTo(machine, nic.name)
   return {
     ...head('NetworkAdapter', path, `Network adapter of ${nic.name}`),
@@ -36,7 +36,7 @@ function functionOf(call: MachineCall): Document | undefined {
     NetDevFuncType: 'Ethernet',
     Ethernet: { MACAddress: nic.mac, PermanentMACAddress: nic.mac },
     BootMode: nic.pxe ? 'PXE' : 'Disabled',
-    Links: { PhysicalPortAssignment: link(...adapter, 'Ports', '1') },
+    Links: { PhysicalNetworkPortAssignment: link(...adapter, 'Ports', '1') },
     Status: status(),
   }
 }

@@ -19,7 +19,7 @@ interface Component {
 }
 
 const componentsOf = (machine: Machine): Component[] =>
-  machine.firmware.report().firmware.map((component) => ({ machine, component }))
+  machine.firmware.versions().map((component) => ({ machine, component }))
 
 /** A component by its id: the part before one of the dashes names the machine. */
 function componentNamed(call: Call, id: string): Component | undefined {
