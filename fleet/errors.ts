@@ -16,12 +16,16 @@ export const ERRORS = catalogue({
     sentence: 'the Ironic did not take the machines of the fleet',
     remedy: 'see to the answer of the Ironic that the message has',
   },
+  'hosts-out': {
+    sentence: 'the list of machines cannot be written',
+    remedy: 'name a file that ends with .json, .yaml or .csv in a folder that you may write to',
+  },
+  notification: {
+    sentence: 'the notification of a power change cannot be read',
+    remedy: 'send a system as the fake driver of sushy-tools does',
+  },
   'ramdisk-file': {
     sentence: "the agent's options name a file that its ramdisk lacks",
     remedy: 'put it on the medium or into the Ignition config, or leave out the option',
-  },
-  'hosts-file': {
-    sentence: 'the list of machines cannot be written',
-    remedy: 'name a file that ends with .json, .yaml or .csv in a folder that you may write to',
   },
 })

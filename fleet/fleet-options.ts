@@ -38,6 +38,8 @@ export interface FleetOptions {
   advertise?: string
   /** URLs of the Ironic, to find the address that it sees. */
   ironicUrl?: string
+  /** Port of notifications of power changes, as fake-ipa takes them; needs {@link ironicUrl}. Default: none are taken. */
+  notifierPort?: number
   /** Serves the BMCs by HTTPS: `own` with a certificate that is made. */
   tls?: { certificate: string; key: string } | 'own'
   account?: Partial<BmcAccount>
@@ -70,6 +72,8 @@ export interface Fleet extends AsyncDisposable {
   /** Where a machine's BMC takes IPMI; undefined where it does not. */
   readonly ipmiAddress: IpmiListener['addressOf']
   readonly controlUrl: string
+  /** URL for notifications of power changes; null where none are taken. */
+  readonly notifierUrl: string | null
   /** File with the certificate of the BMCs that was made; null without. */
   readonly caFile: string | null
   readonly faults: Faults

@@ -28,7 +28,7 @@ export interface HostsOptions {
 export function hostsText(file: string, hosts: readonly FleetHost[], options: HostsOptions): string {
   const text = FORMATS[extname(file)]
   if (text) return text(hosts, options)
-  throw new UserError('hosts-file', `${file} does not say in which form the machines are to be listed`, {
+  throw new UserError('hosts-out', `${file} does not say in which form the machines are to be listed`, {
     kind: 'usage',
     remedy: 'end its name with .json for baremetal create, .yaml for BareMetalHosts or .csv for an inventory',
   })
@@ -53,7 +53,7 @@ export async function writeHosts(
       await writeFile(file, text)
     })
   } catch (cause) {
-    throw new UserError('hosts-file', `${file} cannot be written`, { cause })
+    throw new UserError('hosts-out', `${file} cannot be written`, { cause })
   }
 }
 

@@ -15,12 +15,22 @@ import {
 } from '../lab/index.js'
 import { NO_PACE, openMachines, type Machine, type Machines, type MachineSpec } from '../machine/index.js'
 import { createRedfishService } from '../redfish/index.js'
-import { opening, Probe, systemRandom, UserError, withFields, withoutRepeats, type Scope } from '../runtime/index.js'
+import {
+  opening,
+  Probe,
+  systemRandom,
+  UserError,
+  withFields,
+  withoutRepeats,
+  type Logger,
+  type Scope,
+} from '../runtime/index.js'
 import { probedDispatch, serveHttp, type Dispatch, type TlsOptions } from '../wire/index.js'
 import { AgentTransports } from './agent-transports.js'
 import { FleetAccounts } from './fleet-accounts.js'
 import type { Fleet, FleetOptions } from './fleet-options.js'
 import { hostOf } from './hosts.js'
+import { notifier } from './notifier.js'
 
 /** Machines whose making is under way at a time. */
 const AT_ONCE = 500
@@ -143,9 +153,11 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   const controlServer = scope.use(
     await serve(control.dispatch(notFound), '127.0.0.1', options.controlPort ?? 0, undefined, 64 * LARGEST_BODY),
   )
+  const notified = await openNotifier(options, { machines, host, logger, scope })
   const redfishUrl = `${tls ? 'https' : 'http'}://${authority(reached, bmcs.port)}`
   return {
     ...{ machines, redfishUrl, caFile, agentsUrl: listener.url, controlUrl: controlServer.url },
+    notifierUrl: notified,
     ...{ faults: control.faults, journal: control.journal, events: control.events },
     ipmiAddress: (id) => ipmi?.addressOf(id),
     hosts: () =>
@@ -166,6 +178,15 @@ async function ipmiOf(
 ): Promise<IpmiListener | undefined> {
   if (!ipmi) return undefined
   return listenForIpmi(parts, machines.list(), { host: ipmi.host ?? host, port: ipmi.port })
+}
+
+async function openNotifier(
+  { notifierPort: port, ironicUrl, clock }: FleetOptions,
+  { machines, host, logger, scope }: { machines: Machines; host: string; logger: Logger; scope: Scope },
+): Promise<string | null> {
+  if (port === undefined || ironicUrl === undefined) return null
+  const dispatch = notifier({ machines, ironicUrl, clock, logger })
+  return scope.use(await serveHttp({ dispatch, host, port, clock, logger, bodyLimit: LARGEST_BODY })).url
 }
 
 const FROM_IRONIC = { from: 'ironic', to: 'agent' } as const

@@ -6,6 +6,7 @@ import * as agent from '../agent/index.js'
 import * as bytes from '../bytes/index.js'
 import * as cli from '../cli/index.js'
 import * as coreos from '../coreos/index.js'
+import * as fleet from '../fleet/index.js'
 import * as hardwareLab from '../hardware-lab/index.js'
 import * as ignition from '../ignition/index.js'
 import * as ironicMock from '../ironic-mock/index.js'
@@ -27,6 +28,7 @@ const doors = {
     bytes,
     cli,
     coreos,
+    fleet,
     'hardware-lab': hardwareLab,
     ignition,
     'ironic-mock': ironicMock,

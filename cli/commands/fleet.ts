@@ -84,6 +84,7 @@ function sayReady(running: Fleet, { say, hostsFile }: { say: Say; hostsFile: str
     ...(caFile === null ? [] : [`  the certificate of the BMCs is ${caFile}`]),
     ...(ipmi ? [`  their BMCs by IPMI are at ${ipmi.text}`] : []),
     `  agents come up at ${agentsUrl}`,
+    ...(running.notifierUrl === null ? [] : [`  notifications of power changes go to ${running.notifierUrl}`]),
     `  the control API is at ${controlUrl}/_lab: ironstage journal --url ${controlUrl}`,
   ]
   const urls = { redfish_url: redfishUrl, agents_url: agentsUrl, control_url: controlUrl }
@@ -121,6 +122,7 @@ async function fleetOptions(
   const { hardware, advertise, seed, steps } = options
   const host = options['redfish-host'] ?? '127.0.0.1'
   const { 'media-ca': mediaCa, 'ipxe-url': bootScript, 'control-port': controlPort } = options
+  const { 'notifier-port': notifierPort } = options
   const passwordFile = options['password-file']
   const password =
     passwordFile === undefined
@@ -135,6 +137,7 @@ async function fleetOptions(
     ...(controlPort === undefined ? {} : { controlPort }),
     ...(advertise === undefined ? {} : { advertise }),
     ...(ironicUrl === undefined ? {} : { ironicUrl }),
+    ...(notifierPort === undefined ? {} : { notifierPort }),
     ...(await tlsOf(options)),
     account: {
       ...(options.user === undefined ? {} : { username: options.user }),
@@ -210,6 +213,8 @@ const usage = (message: string, remedy: string) => new UserError('usage', messag
 function refuseContradictions(options: FleetCommandOptions): void {
   if (options.enrol && options['ironic-url'] === undefined)
     throw usage('--enrol needs an Ironic', 'name it with --ironic-url; env takes the URL from OS_ENDPOINT')
+  if (options['notifier-port'] !== undefined && options['ironic-url'] === undefined)
+    throw usage('--notifier-port needs the Ironic that agents call', 'name it with --ironic-url')
   if ((options['tls-cert'] === undefined) !== (options['tls-key'] === undefined))
     throw usage('--tls-cert and --tls-key go together', 'name both, or --tls alone for a certificate that is made')
 }

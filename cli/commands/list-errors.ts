@@ -2,6 +2,7 @@ import { ERRORS as AGENT } from '../../agent/index.js'
 import { ERRORS as BYTES } from '../../bytes/index.js'
 import { ERRORS as CLUSTER } from '../../cluster/index.js'
 import { ERRORS as COREOS } from '../../coreos/index.js'
+import { ERRORS as FLEET } from '../../fleet/index.js'
 import { ERRORS as HARDWARE_LAB } from '../../hardware-lab/index.js'
 import { ERRORS as IGNITION } from '../../ignition/index.js'
 import { ERRORS as IRONIC } from '../../ironic-mock/index.js'
@@ -23,7 +24,7 @@ import { nearest } from '../output/nearest.js'
 
 const CATALOGUES = {
   ...{ ...RUNTIME, ...BYTES, ...WIRE, ...IGNITION, ...REGISTRY, ...COREOS, ...TARGETS, ...STEPS, ...MACHINE, ...AGENT },
-  ...{ ...IRONIC, ...LAB, ...METAL3, ...RECORDING, ...CLUSTER, ...RUNS, ...HARDWARE_LAB, ...CLI },
+  ...{ ...IRONIC, ...LAB, ...METAL3, ...RECORDING, ...CLUSTER, ...RUNS, ...HARDWARE_LAB, ...FLEET, ...CLI },
 }
 
 export interface ListedError {

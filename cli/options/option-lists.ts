@@ -167,6 +167,7 @@ export const FLEET_OPTIONS = [
     'agent-port',
     'advertise',
     'control-port',
+    'notifier-port',
     'ironic-url',
     'enrol',
     'boot-interface',

@@ -1,6 +1,7 @@
 import { againstIronic } from './against-ironic.js'
 import { countsAndCosts } from './counts/counts.js'
 import { idleAgents } from './idle-agents.js'
+import { fleetOfThousands } from './fleet.js'
 import { ignitionConfigs } from './ignition.js'
 import { servedImages } from './images.js'
 import { installation } from './install.js'
@@ -25,6 +26,7 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, () => Promise<Outcome>>>
   'hundred-thousand': rows(hundredThousand),
   lists: rows(() => lists()),
   redfish: rows(redfishOfThousands),
+  fleet: rows(fleetOfThousands),
   memory: rows(idleMemory),
   'idle-agents': rows(idleAgents),
   install: rows(installation),

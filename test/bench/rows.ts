@@ -32,6 +32,12 @@ export const ROWS = {
     'a medium of 10,000 by Redfish, p99',
     'the collection of 10,000 systems by Redfish',
   ],
+  fleet: [
+    'start of a fleet of 10,000 machines, and its end',
+    'Pss of a fleet with 5,000 idle agents',
+    'one core, taken by a fleet with 5,000 idle agents',
+    'heartbeats that these missed',
+  ],
   memory: ['memory at 1,000 idle nodes', 'Pss without nodes', 'Pss at 1,000 idle nodes', 'Pss at 10,000 idle nodes'],
   'idle-agents': [
     'first agent of a process, start to first heartbeat',

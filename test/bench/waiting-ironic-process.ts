@@ -14,6 +14,12 @@ function gap(length: number): void {
   if (length > missedAfter) seen.missed++
 }
 
+/** A node for each machine, by its first MAC address. */
+const nodeOf = (url: URL): string => {
+  const [mac = ''] = (url.searchParams.get('addresses') ?? '').split(',')
+  return `00000000-0000-4000-8000-${mac.replaceAll(':', '')}`
+}
+
 const server = createServer((request, response) => {
   request.resume()
   request.once('end', () => {
@@ -28,7 +34,7 @@ const server = createServer((request, response) => {
       response.writeHead(202).end()
     } else if (url.pathname === '/v1/lookup')
       json({
-        node: { uuid: url.searchParams.get('node_uuid'), properties: {}, instance_info: {} },
+        node: { uuid: url.searchParams.get('node_uuid') ?? nodeOf(url), properties: {}, instance_info: {} },
         config: { heartbeat_timeout: heartbeatTimeout, agent_token: TOKEN, agent_token_required: true },
       })
     else json({ default_version: { id: 'v1', version: '1.115' } })

@@ -37,6 +37,12 @@ export const FLEET_SHAPES = {
     description: 'port of the control API, on 127.0.0.1 (default: a free one)',
     schema: PORT,
   },
+  'notifier-port': {
+    value: 'PORT',
+    example: '9999',
+    description: "take sushy-tools' notifications of power changes on this port, as fake-ipa does (default: none)",
+    schema: PORT,
+  },
   enrol: {
     description: 'enrol the machines in the Ironic of --ironic-url, those that it lacks',
     schema: FLAG,

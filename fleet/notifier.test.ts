@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { NO_PACE, openMachines } from '../machine/index.js'
+import { Probe, seededRandom, silent, VirtualClock } from '../runtime/index.js'
+import { notifier } from './notifier.js'
+
+/** A system as sushy-tools reports it before its power changes. */
+const report = (power: string, more: Record<string, unknown> = {}) => ({
+  ...{ uuid: '27946b59-9e44-4fa7-8e91-f3527a1ef094', name: 'fake1', power_state: 'Off', external_notifier: 'True' },
+  nics: [{ mac: '00:5C:52:31:3A:9C', ip: '172.22.0.100' }],
+  ...{ boot_device: 'Pxe', pending_power: { power_state: power, apply_time: 1_767_225_605 } },
+  ...more,
+})
+
+async function scene() {
+  const clock = new VirtualClock(1_767_225_600_000)
+  const up: string[] = []
+  const machines = await openMachines({
+    ...{ stateDir: null, clock, random: seededRandom(1), probe: new Probe(), logger: silent, pace: NO_PACE },
+    events: { ramdiskUp: ({ spec }) => void up.push(spec.nics[0]!.mac), down: () => {} },
+  })
+  const dispatch = notifier({ machines, clock, logger: silent, ironicUrl: 'http://192.0.2.1:6385' })
+  const put = async (body: unknown, target = '/', method = 'PUT') => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    return dispatch({ method, target, base: 'http://fleet', headers: {}, body: text })
+  }
+  return { clock, machines, up, put, [Symbol.asyncDispose]: () => machines[Symbol.asyncDispose]() }
+}
+
+test('a report of power to come boots an agent at its time, and one of its end switches the machine off', async () => {
+  await using there = await scene()
+  const { uuid } = report('On')
+  expect(await there.put(report('On'))).toMatchObject({ status: 204 })
+  expect(there.machines.get(uuid)).toBeUndefined()
+  await there.clock.advance(6000)
+  const machine = there.machines.get(uuid)!
+  expect(machine.boot()).toMatchObject({
+    outcome: 'ramdisk',
+    source: { parameters: { 'ipa-api-url': 'http://192.0.2.1:6385' } },
+  })
+  expect(there.up).toEqual(['00:5c:52:31:3a:9c'])
+  // The emulator reports every change of a system; one without pending power changes nothing.
+  await there.put(report('On', { pending_power: null }))
+  await there.put(report('On'))
+  await there.clock.advance(6000)
+  expect(there.up).toHaveLength(1)
+  await there.put(report('Off'))
+  await there.clock.advance(1)
+  expect(machine.power()).toBe('off')
+})
+
+test('a system that boots its disk boots it', async () => {
+  await using there = await scene()
+  await there.put(report('On', { boot_device: 'Hdd' }))
+  await there.clock.advance(6000)
+  expect(there.up).toEqual([])
+  expect(there.machines.get(report('On').uuid)!.boot()).toMatchObject({ source: { kind: 'disk' } })
+})
+
+test.each([
+  ['no JSON', '{', /is no JSON/],
+  ['no uuid', { name: 'x' }, /has no uuid/],
+  ['a MAC address that is none', report('On', { nics: [{ mac: 'x' }] }), /has nics that are no list/],
+  ['a pending power of another form', report('On', { pending_power: 'On' }), /pending_power without power_state/],
+])('a notification with %s is refused by what is wrong', async (_, body, why) => {
+  await using there = await scene()
+  const { status, body: text } = await there.put(body)
+  expect(status).toBe(400)
+  expect(text).toMatch(why)
+})
+
+test('another path is not found', async () => {
+  await using there = await scene()
+  expect(await there.put({}, '/v1')).toMatchObject({ status: 404 })
+  expect(await there.put({}, '/', 'GET')).toMatchObject({ status: 404 })
+})

@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bytesSource, serveFiles, writeIso } from '../../bytes/index.js'
+import { silent, systemRandom } from '../../runtime/index.js'
+import { IRONSTAGE } from '../kit/commands/up-process.js'
+import { Asker } from './asked.js'
+import { clock, memoryOf, timed, type Measured } from './measure.js'
+import { WaitingIronic } from './waiting-ironic.js'
+
+const MACHINES = 10_000
+const AGENTS = 5_000
+/** Seconds: what Ironic tolerates unless it is told otherwise. */
+const HEARTBEAT_TIMEOUT = 300
+/** An agent lets at most 0.6 of that pass, and IPA looks only every 5 s whether it is time. Milliseconds. */
+const LATEST = HEARTBEAT_TIMEOUT * 1000 * 0.6 + 5000
+/** How long idle agents are looked at, in milliseconds. */
+const LOOKED_AT = 150_000
+const PASSWORD = 'secret-password'
+const AT_ONCE = 32
+
+/** A fleet: how soon thousands of machines are there, and what thousands of idle agents take, each on its own machine. */
+export async function fleetOfThousands(): Promise<Measured[]> {
+  const one = { peer: null, runs: 1 } as const
+  const start = await timed(() => withFleet(MACHINES, () => Promise.resolve()))
+  const idle = await idleAgents()
+  return [
+    { what: 'start of a fleet of 10,000 machines, and its end', ...one, ours: start, reach: 2000, unit: 'ms' },
+    { what: 'Pss of a fleet with 5,000 idle agents', ...one, ours: idle.pss, reach: 150, unit: 'MiB' },
+    { what: 'one core, taken by a fleet with 5,000 idle agents', ...one, ours: idle.share, reach: 10, unit: '%' },
+    { what: 'heartbeats that these missed', ...one, ours: idle.missed, reach: 0, unit: '' },
+  ]
+}
+
+interface FleetProcess {
+  pid: number
+  redfishUrl: string
+}
+
+/** Runs `ironstage fleet` as long as it is used. */
+async function withFleet<T>(count: number, use: (fleet: FleetProcess) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-bench-'))
+  const password = join(folder, 'password')
+  await writeFile(password, PASSWORD)
+  const child = spawn(
+    process.execPath,
+    [
+      ...[IRONSTAGE, 'fleet', '--count', String(count), '--redfish-port', '0', '--json'],
+      ...['--password-file', password, '--boot-time', '0s'],
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const gone = once(child, 'close')
+  try {
+    const lines = createInterface(child.stdout)
+    const [line] = (await Promise.race([once(lines, 'line'), gone.then(() => ['{}'])])) as [string]
+    const { redfish_url: redfishUrl } = JSON.parse(line) as { redfish_url?: string }
+    if (redfishUrl === undefined) throw new Error('the fleet did not start')
+    return await use({ pid: child.pid!, redfishUrl })
+  } finally {
+    child.kill('SIGTERM')
+    await gone
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function idleAgents(): Promise<{ pss: number; share: number; missed: number }> {
+  await using ironic = await WaitingIronic.start({ heartbeatTimeout: HEARTBEAT_TIMEOUT, missedAfter: LATEST })
+  await using server = await serveFiles({
+    ...{ host: '127.0.0.1', port: 0, clock, random: systemRandom, logger: silent },
+    find: () => ({
+      ...{ source: bytesSource(medium(ironic.url)), etag: '"1"', modified: 0, type: 'application/octet-stream' },
+      close: () => Promise.resolve(),
+    }),
+  })
+  return await withFleet(AGENTS, async ({ pid, redfishUrl }) => {
+    using asker = new Asker(redfishUrl, {
+      authorization: `Basic ${Buffer.from(`admin:${PASSWORD}`).toString('base64')}`,
+    })
+    const boot = {
+      BootSourceOverrideTarget: 'UefiHttp',
+      BootSourceOverrideEnabled: 'Once',
+      HttpBootUri: `${server.url}/boot.iso`,
+    }
+    let next = 1
+    const work = async (): Promise<void> => {
+      for (let number = next++; number <= AGENTS; number = next++) {
+        const system = `/redfish/v1/Systems/machine-${number}`
+        await asker.ask('PATCH', system, { Boot: boot })
+        await asker.ask('POST', `${system}/Actions/ComputerSystem.Reset`, { ResetType: 'On' })
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    while ((await ironic.heard()).agents < AGENTS) await clock.sleep(200)
+    // From here on they are idle, and V8 returns memory.
+    await clock.sleep(LATEST / 2)
+    await ironic.heard()
+    const [usedBefore, since] = [await processorTime(pid), performance.now()]
+    await clock.sleep(LOOKED_AT)
+    const used = (await processorTime(pid)) - usedBefore
+    const { missed } = await ironic.heard()
+    return { pss: await memoryOf(pid), share: (used / (performance.now() - since)) * 100, missed }
+  })
+}
+
+const medium = (ironicUrl: string): Buffer =>
+  writeIso(
+    {
+      vmlinuz: Buffer.from('kernel'),
+      initrd: Buffer.from('initramfs'),
+      'EFI/BOOT/grub.cfg': Buffer.from(`linux /vmlinuz ipa-api-url=${ironicUrl} --\ninitrd /initrd\n`),
+    },
+    { label: 'VMEDIA_BOOT_ISO', at: 0 },
+  )
+
+/** Milliseconds of a process so far; the kernel counts in hundredths of a second. */
+async function processorTime(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  // The name may have blanks; the times of user and kernel are the 14th and 15th field.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
