@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { enrolHosts, type Fleet } from '../../../fleet/index.js'
+import { systemClock } from '../../../runtime/index.js'
+import { HttpTransport, type JsonObject } from '../../../wire/index.js'
+import { REHEARSAL_IMAGE } from '../../../lab/index.js'
+import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
+import { fleetFor, fleetIronic, FleetNode, storyOf, type FleetIronic } from '../fleet-ironic.js'
+
+/** Milliseconds with a cold cache, minutes of which are the installation of peers. */
+const INSTALLATION = 900_000
+/** A lane may have half a core. */
+const LONGEST = 600_000
+
+let there: FleetIronic
+let fleet: Fleet & { log: string[] }
+beforeAll(async () => {
+  there = await fleetIronic()
+  await copyFile(REHEARSAL_IMAGE, join(there.folder, 'coreos.raw.xz'))
+  await writeFile(join(there.folder, 'disk.raw'), await rehearsalImage())
+  fleet = await fleetFor({ count: 6, bootScript: `${there.url}/boot.ipxe` })
+}, INSTALLATION)
+afterAll(async () => {
+  await fleet?.[Symbol.asyncDispose]()
+  await there?.[Symbol.asyncDispose]()
+})
+
+/** Enrols the machine of a number, and makes its node manageable. */
+async function node(number: number, bootInterface: string, fields: Record<string, unknown> = {}): Promise<FleetNode> {
+  const name = `machine-${number}`
+  const clock = systemClock()
+  await using transport = new HttpTransport({ clock })
+  let uuid = ''
+  await enrolHosts(
+    fleet.hosts().filter((host) => host.name === name),
+    {
+      ...{ url: there.ironic.url, transport, headers: {}, clock, bootInterface, driverInfo: {} },
+      onEnrolled: (_host, made) => (uuid = made),
+    },
+  )
+  const enrolled = new FleetNode(there.ironic, uuid, name, () => storyOf(fleet, name))
+  const changes = Object.entries(fields).map(([field, value]) => ({ op: 'replace', path: `/${field}`, value }))
+  if (changes.length > 0) await enrolled.patch(...changes)
+  await enrolled.provision('manage')
+  await enrolled.settled('manageable')
+  return enrolled
+}
+
+const machineOf = ({ name }: FleetNode) => fleet.machines.get(name)!
+const noted = (one: FleetNode) =>
+  machineOf(one).firmware.log.entries.map(({ kind, detail }) => `${kind} ${detail}`.trim())
+
+async function available(one: FleetNode): Promise<void> {
+  await one.provision('provide')
+  await one.settled('available')
+}
+
+const IGNITION = { ignition: { version: '3.4.0' }, passwd: { users: [{ name: 'core' }] } }
+
+/** Deploys by custom-agent with install_coreos, as BareMetal Operator does. */
+async function installCoreos(one: FleetNode): Promise<void> {
+  const args = { image_url: `${there.url}/coreos.raw.xz`, append_karg: ['quiet'], ignition: IGNITION }
+  await one.provision('active', {
+    deploy_steps: [{ interface: 'deploy', step: 'install_coreos', priority: 80, args }],
+  })
+  await one.settled('active')
+}
+
+describe.concurrent('a real Ironic works the machines of a fleet', () => {
+  test(
+    'by redfish-virtual-media: inspected by the agent, cleaned, installed, rescued, serviced, undeployed, deleted',
+    async ({ expect }) => {
+      const one = await node(1, 'redfish-virtual-media', { deploy_interface: 'custom-agent' })
+      await one.provision('inspect')
+      await one.settled('manageable')
+      const { body } = await there.ironic.send('GET', `/v1/nodes/${one.uuid}/inventory`)
+      expect(body).toMatchObject({ inventory: { cpu: { count: 8 } } })
+      await available(one)
+      await installCoreos(one)
+      expect(noted(one)).toContain('boot iso')
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: 30_000 }).toBe('disk')
+      expect(machineOf(one).firstBoot()).toMatchObject({ failure: null, users: [{ name: 'core' }] })
+
+      const boots = noted(one).filter((line) => line === 'boot iso').length
+      await one.provision('rescue', { rescue_password: 'a password' })
+      await one.settled('rescue')
+      // Ironic 39 switches it off when it takes the medium away (redfish boot.py clean_up_ramdisk).
+      expect(noted(one).filter((line) => line === 'boot iso').length).toBeGreaterThan(boots)
+      await one.provision('unrescue')
+      await one.settled('active')
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: 30_000 }).toBe('disk')
+
+      const settings = [{ name: 'ProcTurboMode', value: 'Disabled' }]
+      await one.provision('service', {
+        service_steps: [{ interface: 'bios', step: 'apply_configuration', args: { settings } }],
+      })
+      await one.settled('active')
+      await one.provision('deleted')
+      await one.settled('available')
+      await there.ironic.done(204, 'DELETE', `/v1/nodes/${one.uuid}`)
+    },
+    LONGEST,
+  )
+
+  test(
+    'BIOS and firmware: settings and an update are applied by steps of cleaning',
+    async ({ expect }) => {
+      const one = await node(4, 'redfish-virtual-media')
+      const settings = [{ name: 'ProcTurboMode', value: 'Disabled' }]
+      const update = [{ component: 'bios', url: `${there.url}/bios-1.5.0.bin` }]
+      await one.provision('clean', {
+        clean_steps: [
+          { interface: 'bios', step: 'apply_configuration', args: { settings } },
+          { interface: 'firmware', step: 'update', args: { settings: update } },
+        ],
+      })
+      await one.settled('manageable')
+      const report = machineOf(one).firmware.report()
+      expect(report.bios.find(({ name }) => name === 'ProcTurboMode')?.value).toBe('Disabled')
+      expect(report.firmware.find(({ component }) => component === 'bios')?.version).toBe('1.5.0')
+    },
+    LONGEST,
+  )
+
+  test(
+    'by redfish-https: cleaned, and a raw image by direct',
+    async ({ expect }) => {
+      const one = await node(2, 'redfish-https', { deploy_interface: 'direct' })
+      await available(one)
+      const raw = await readFile(join(there.folder, 'disk.raw'))
+      const instance: JsonObject = {
+        image_source: `${there.url}/disk.raw`,
+        image_os_hash_algo: 'sha256',
+        image_os_hash_value: createHash('sha256').update(raw).digest('hex'),
+        image_disk_format: 'raw',
+      }
+      await one.patch({ op: 'add', path: '/instance_info', value: instance })
+      await one.provision('active')
+      await one.settled('active')
+      expect(noted(one).some((line) => line === 'boot iso')).toBe(true)
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: 30_000 }).toBe('disk')
+    },
+    LONGEST,
+  )
+
+  test(
+    'by ipxe: inspected out of band, cleaned and installed by what is left on its HTTP server',
+    async ({ expect }) => {
+      const one = await node(3, 'ipxe', { deploy_interface: 'custom-agent', inspect_interface: 'redfish' })
+      await one.provision('inspect')
+      const inspected = await one.settled('manageable')
+      expect(inspected.properties).toMatchObject({ cpu_arch: 'x86_64', memory_mb: 32 * 1024 })
+      await available(one)
+      await installCoreos(one)
+      expect(noted(one)).toContain('boot pxe')
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: 30_000 }).toBe('disk')
+    },
+    LONGEST,
+  )
+})
