@@ -23,7 +23,6 @@ export { compareIdentities, type HostIdentity, IDENTITY_SCRIPT, SCRIPT_LINE } fr
 export type { SecretQuestion, SecretSource } from './ssh/secrets.js'
 export { fingerprintOf, newSshKey, publicKeyOf } from './ssh/keys.js'
 export { openSshShell, type SshShell, type SshShellOptions } from './ssh/ssh-shell.js'
-export { ssh2 } from './ssh/ssh2.js'
 export { openSshTarget, sshDiskSelector, type SshTarget } from './ssh/ssh-target.js'
 export {
   BootNotVerified,
