@@ -18,7 +18,7 @@ afterAll(() => rm(tree, { recursive: true, force: true }))
 const hunt = (found: string): Promise<string> =>
   new Promise((resolve) => {
     const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/soak/vitest.config.ts']
-    const env = { ...process.env, CHAOS_FOUND: found, CHAOS_SEEDS: '40' }
+    const env = { ...process.env, CHAOS_FOUND: found, CHAOS_SEEDS: '200' }
     execFile(
       process.execPath,
       [...args, 'test/soak/chaos/hunt.test.ts'],
