@@ -128,11 +128,14 @@ export class KillGround implements Ground, AsyncDisposable {
    * file's folder.
    */
   async sweep(): Promise<End[]> {
+    // A command sweeps the folder that it writes to: that of the kills, and those in it that have remains.
+    const left = (await this.left()).map((path) => /^out\/(.+)\/\.ironstage-tmp-/.exec(path)?.[1] ?? '.')
+    const swept = [...new Set(['.', ...left])].map((folder) => this.out(`${folder}/swept.img`))
     // It never replaces a file.
-    await rm(this.out('swept.img'), { force: true })
-    const customize = ['pxe', 'customize', '--dest-device', '/dev/sda', '-o', this.out('swept.img')]
+    for (const file of swept) await rm(file, { force: true })
+    const customize = ['pxe', 'customize', '--dest-device', '/dev/sda', '-o']
     const sweepers: KilledCommand[] = [
-      { ends: true, argv: () => [...customize, this.input('initrd.img')] },
+      ...swept.map((file) => ({ ends: true, argv: () => [...customize, file, this.input('initrd.img')] })),
       { ends: true, argv: () => ['stream', 'print', `${this.slow}/quick.json`, '--insecure'] },
     ]
     const ended: End[] = []
