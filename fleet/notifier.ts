@@ -31,9 +31,7 @@ export function notifier({ machines, ironicUrl, clock, logger }: NotifierParts):
     const machine = machines.get(system.uuid) ?? (await machineOf(machines, system))
     if (machine.power() === 'on') return
     await machine.setBoot(
-      system.bootDevice === 'Hdd'
-        ? { kind: 'disk' }
-        : { kind: 'ramdisk', parameters: { 'ipa-api-url': ironicUrl } },
+      system.bootDevice === 'Hdd' ? { kind: 'disk' } : { kind: 'ramdisk', parameters: { 'ipa-api-url': ironicUrl } },
     )
     await machine.setPower('on')
   }

@@ -21,7 +21,11 @@ export function allCommands(): KnownCommand[] {
     () => Promise.resolve(),
   )
   const below = (command: ToolCommand): KnownCommand[] => [
-    { path: command.path.slice(1), command, runs: command.commands.length === 0 || command.registeredArguments.length > 0 },
+    {
+      path: command.path.slice(1),
+      command,
+      runs: command.commands.length === 0 || command.registeredArguments.length > 0,
+    },
     ...(command.commands as ToolCommand[]).filter((one) => one.name() !== 'coreos-installer').flatMap(below),
   ]
   return below(program)
