@@ -38,7 +38,7 @@ export interface BmcSettings {
   password?: SecretSetting
   certificate?: string
   insecure?: boolean
-  console?: 'none' | 'sol' | 'log'
+  console?: 'none' | 'log'
 }
 
 export interface DiskSettings {

@@ -53,8 +53,8 @@ describe('a file of hosts', () => {
       /^hosts\.yaml:6: there is no key hosts\.a\.bmc\.redfsh; did you mean redfish\?$/,
     ],
     [
-      host('    bmc: {console: sil, redfish: "https://x"}'),
-      /^hosts\.yaml:6: hosts\.a\.bmc\.console is "sil"; did you mean sol\?$/,
+      host('    bmc: {console: lok, redfish: "https://x"}'),
+      /^hosts\.yaml:6: hosts\.a\.bmc\.console is "lok"; did you mean log\?$/,
     ],
     [host('    bmc: {password: plain}'), /^hosts\.yaml:6: hosts\.a\.bmc\.password must be object$/],
     [

@@ -49,7 +49,7 @@ const bmc = {
     password: secret,
     certificate: fingerprint,
     insecure: { type: 'boolean', description: 'believe any certificate' },
-    console: { enum: ['none', 'sol', 'log'], description: 'serial over LAN (ipmitool), or the log of the BMC' },
+    console: { enum: ['none', 'log'], description: 'whether the log of the BMC is read; default: log' },
   },
 } as const
 
