@@ -1,7 +1,7 @@
 import type { Machine } from '../machine/index.js'
 import type { BmcAccount } from '../lab/index.js'
 
-/** A machine of a fleet as an Ironic is told of it. */
+/** A machine of a fleet, as a node of an Ironic is made of it. */
 export interface FleetHost {
   name: string
   /** URL of all BMCs, `http://127.0.0.1:8000`. */

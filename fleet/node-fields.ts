@@ -2,7 +2,7 @@ import type { JsonObject } from '../wire/index.js'
 import type { FleetHost } from './hosts.js'
 import type { HostsOptions } from './hosts-out.js'
 
-/** Fields of the node, and of its ports, with which an Ironic is told of a machine. */
+/** Fields of the node of a machine, and of its ports. */
 export function nodeFields(
   host: FleetHost,
   { bootInterface, driverInfo }: HostsOptions,

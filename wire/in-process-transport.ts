@@ -26,7 +26,7 @@ export class InProcessTransport implements Transport {
     const found = this.#mounts.find(url.origin + url.pathname)
     if (!found) {
       if (this.#beyond) return this.#beyond.send(request)
-      throw new ConnectionFailed(`connecting to ${url.host}: nobody listens there`)
+      throw new ConnectionFailed(`connecting to ${url.host}: nothing listens there`)
     }
     const answer = found.dispatch({
       method: request.method,

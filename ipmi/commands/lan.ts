@@ -1,9 +1,8 @@
 import { isIPv4 } from 'node:net'
 import { CIPHER_SUITES } from '../protocol/cipher-suites.js'
-import { COMPLETION, CommandFailed } from '../protocol/completion.js'
 import { PRIVILEGE } from '../protocol/privilege.js'
-import { checkChannel } from './app.js'
-import { fixedText, NET_FN, type Bmc, type Call, type Command } from './command.js'
+import { fixedText, NET_FN, type Bmc, type Command } from './command.js'
+import { reading, type Parameters } from './parameters.js'
 
 const addressBytes = (address: string): number[] => (isIPv4(address) ? address.split('.').map(Number) : [0, 0, 0, 0])
 
@@ -14,7 +13,7 @@ function macOf({ machine: { spec } }: Bmc): number[] {
 }
 
 /** The parameters of the LAN configuration that there are; IPMI 2.0, table 23-4. */
-const PARAMETERS: Readonly<Record<number, ((bmc: Bmc) => readonly number[]) | undefined>> = {
+const PARAMETERS: Parameters = {
   // Set complete.
   0: () => [0],
   // No authentication of IPMI 1.5, for no privilege.
@@ -45,20 +44,9 @@ function privileges(): number[] {
   return Array.from({ length: 8 }, (_, index) => levels[2 * index]! | (levels[2 * index + 1]! << 4))
 }
 
-/** Revision of the parameters: 1.1. */
-const REVISION = 0x11
-
-function parameters({ bmc, data }: Call): number[] {
-  checkChannel(data[0]!)
-  if ((data[0]! & 0x80) !== 0) return [REVISION]
-  const value = PARAMETERS[data[1]!]
-  if (!value) throw new CommandFailed(COMPLETION.parameterNotSupported)
-  return [REVISION, ...value(bmc)]
-}
-
 export const LAN_COMMANDS: readonly Command[] = [
   {
     ...{ title: 'Get LAN Configuration Parameters', netFn: NET_FN.transport, command: 0x02 },
-    ...{ call: 'read manager', privilege: 'operator', length: [4, 4], run: parameters },
+    ...{ call: 'read manager', privilege: 'operator', length: [4, 4], run: reading(PARAMETERS) },
   },
 ]

@@ -3,7 +3,8 @@ import { PAYLOAD } from '../protocol/packet.js'
 import { PRIVILEGE } from '../protocol/privilege.js'
 import { MOST_CHARACTERS, RETRIES, RETRY_INTERVAL } from '../sol/serial-console.js'
 import { checkChannel, LAN_CHANNEL } from './app.js'
-import { littleEndian, NET_FN, type Bmc, type Call, type Command } from './command.js'
+import { littleEndian, NET_FN, type Call, type Command } from './command.js'
+import { reading, type Parameters } from './parameters.js'
 
 /** The only instance of the serial console. */
 const INSTANCE = 1
@@ -49,11 +50,10 @@ function instance({ bmc, data }: Call): number[] {
   return [...littleEndian(bmc.console.session?.id ?? 0, 4), port, 0, 0, 0, 0, 0, 0, 0]
 }
 
-const REVISION = 0x11
 const BAUD_115200 = 0x0a
 
 /** The parameters of the SOL configuration; IPMI 2.0, table 26-5. */
-const PARAMETERS: Readonly<Record<number, ((bmc: Bmc) => readonly number[]) | undefined>> = {
+const PARAMETERS: Parameters = {
   0: () => [0],
   1: () => [1],
   // Encrypted and authenticated, for operators.
@@ -65,14 +65,6 @@ const PARAMETERS: Readonly<Record<number, ((bmc: Bmc) => readonly number[]) | un
   6: () => [BAUD_115200],
   7: () => [LAN_CHANNEL],
   8: ({ address }) => littleEndian(address.port, 2),
-}
-
-function parameters({ bmc, data }: Call): number[] {
-  checkChannel(data[0]!)
-  if ((data[0]! & 0x80) !== 0) return [REVISION]
-  const value = PARAMETERS[data[1]!]
-  if (!value) throw new CommandFailed(COMPLETION.parameterNotSupported)
-  return [REVISION, ...value(bmc)]
 }
 
 /** Serial over LAN: the machine's console. */
@@ -107,6 +99,6 @@ export const SOL_COMMANDS: readonly Command[] = [
   },
   {
     ...{ title: 'Get SOL Configuration Parameters', netFn: NET_FN.transport, command: 0x22 },
-    ...{ call: 'read manager', privilege: 'operator', length: [4, 4], run: parameters },
+    ...{ call: 'read manager', privilege: 'operator', length: [4, 4], run: reading(PARAMETERS) },
   },
 ]

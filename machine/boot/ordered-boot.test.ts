@@ -300,7 +300,7 @@ test('the setup of the firmware boots nothing', async () => {
   await there.boot()
   expect(there.machine.boot()).toMatchObject({
     outcome: 'no bootable device',
-    live: { failure: 'the machine stays in the firmware setup, as its BMC was told to' },
+    live: { failure: 'the machine stays in the firmware setup, as its BMC was asked to' },
   })
 })
 

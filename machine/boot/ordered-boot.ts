@@ -72,7 +72,7 @@ export async function bootInOrder(
   for (const attempt of bootAttempts(override, firmware)) {
     let end: OrderedEnd | undefined
     if (attempt.kind === 'setup') {
-      failed('BIOS', `the machine stays in ${attempt.what}, as its BMC was told to`)
+      failed('BIOS', `the machine stays in ${attempt.what}, as its BMC was asked to`)
       break
     } else if (attempt.kind === 'medium') {
       await selfTest('ramdisk', booting, signal)

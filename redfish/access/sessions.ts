@@ -39,7 +39,7 @@ export class Sessions {
   }
 
   /** @throws Refusal for a time that is out of range */
-  setTimeout(wanted: number): void {
+  changeTimeout(wanted: number): void {
     if (!Number.isInteger(wanted) || wanted < TIMEOUT.least || wanted > TIMEOUT.most)
       throw refused(400, 'PropertyValueOutOfRange', [String(wanted), 'SessionTimeout'], {
         property: 'SessionTimeout',

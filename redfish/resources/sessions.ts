@@ -30,7 +30,7 @@ const service: Resource = ofService('/SessionService', {
   }),
   patch: ({ service: { sessions }, body }) => {
     checkPatch(body, { SessionTimeout: integer(30, 86_400) }, { ServiceEnabled: true, Sessions: {} })
-    sessions.setTimeout(body['SessionTimeout'] as number)
+    sessions.changeTimeout(body['SessionTimeout'] as number)
   },
 })
 

@@ -10,14 +10,10 @@ import { silent, systemRandom } from '../../runtime/index.js'
 import { IRONSTAGE } from '../kit/commands/up-process.js'
 import { Asker } from './asked.js'
 import { clock, memoryOf, timed, type Measured } from './measure.js'
-import { WaitingIronic } from './waiting-ironic.js'
+import { HEARTBEAT_TIMEOUT, LATEST_HEARTBEAT, WaitingIronic } from './waiting-ironic.js'
 
 const MACHINES = 10_000
 const AGENTS = 5_000
-/** Seconds: what Ironic tolerates unless it is told otherwise. */
-const HEARTBEAT_TIMEOUT = 300
-/** An agent lets at most 0.6 of that pass, and IPA looks only every 5 s whether it is time. Milliseconds. */
-const LATEST = HEARTBEAT_TIMEOUT * 1000 * 0.6 + 5000
 /** How long idle agents are looked at, in milliseconds. */
 const LOOKED_AT = 150_000
 const PASSWORD = 'secret-password'
@@ -69,7 +65,7 @@ async function withFleet<T>(count: number, use: (fleet: FleetProcess) => Promise
 }
 
 async function idleAgents(): Promise<{ pss: number; share: number; missed: number }> {
-  await using ironic = await WaitingIronic.start({ heartbeatTimeout: HEARTBEAT_TIMEOUT, missedAfter: LATEST })
+  await using ironic = await WaitingIronic.start({ heartbeatTimeout: HEARTBEAT_TIMEOUT, missedAfter: LATEST_HEARTBEAT })
   await using server = await serveFiles({
     ...{ host: '127.0.0.1', port: 0, clock, random: systemRandom, logger: silent },
     find: () => ({
@@ -97,7 +93,7 @@ async function idleAgents(): Promise<{ pss: number; share: number; missed: numbe
     await Promise.all(Array.from({ length: AT_ONCE }, work))
     while ((await ironic.heard()).agents < AGENTS) await clock.sleep(200)
     // From here on they are idle, and V8 returns memory.
-    await clock.sleep(LATEST / 2)
+    await clock.sleep(LATEST_HEARTBEAT / 2)
     await ironic.heard()
     const [usedBefore, since] = [await processorTime(pid), performance.now()]
     await clock.sleep(LOOKED_AT)

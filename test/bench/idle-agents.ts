@@ -6,15 +6,11 @@ import { standardManagers } from '../../steps/index.js'
 import { HttpTransport } from '../../wire/index.js'
 import { machineInRamdisk } from './machine-in-ramdisk.js'
 import { median, timed, type Measured } from './measure.js'
-import { WaitingIronic } from './waiting-ironic.js'
+import { HEARTBEAT_TIMEOUT, LATEST_HEARTBEAT, WaitingIronic } from './waiting-ironic.js'
 
 const AGENTS = 5000
 /** Lab time passes so many times as fast as on the wall. */
 const SPEED = 20
-/** Seconds: what Ironic tolerates unless it is told otherwise. */
-const HEARTBEAT_TIMEOUT = 300
-/** An agent lets at most 0.6 of that pass, and IPA looks only every 5 s whether it is time. Milliseconds. */
-const LATEST = HEARTBEAT_TIMEOUT * 1000 * 0.6 + 5000
 /** How long they are listened to, in heartbeats of each. */
 const INTERVALS = 4
 const INTERVAL = HEARTBEAT_TIMEOUT * 1000 * 0.45
@@ -29,7 +25,10 @@ const random = seededRandom(1)
  * Ironic receives all heartbeats in time, and what they use. All share one machine, whose memory is not theirs.
  */
 export async function idleAgents(): Promise<Measured[]> {
-  await using ironic = await WaitingIronic.start({ heartbeatTimeout: HEARTBEAT_TIMEOUT, missedAfter: LATEST / SPEED })
+  await using ironic = await WaitingIronic.start({
+    heartbeatTimeout: HEARTBEAT_TIMEOUT,
+    missedAfter: LATEST_HEARTBEAT / SPEED,
+  })
   await using scope = new Scope()
   const clock = systemClock(SPEED)
   const { target } = await machineInRamdisk(scope)
@@ -60,7 +59,7 @@ export async function idleAgents(): Promise<Measured[]> {
   const empty = heap()
   const all = await timed(() => heard(AGENTS))
   // From here on they are idle, and no longer all at the same moment.
-  await clock.sleep(LATEST)
+  await clock.sleep(LATEST_HEARTBEAT)
   await ironic.heard()
   const [usedBefore, since] = [process.cpuUsage(), wall.elapsed()]
   await clock.sleep(INTERVAL * INTERVALS)
