@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { INVARIANTS } from '../../lab/index.js'
 import { command } from '../kit/commands/command.js'
-import { blocks, followTests, readersFolder, words } from '../kit/guide.js'
+import { blocks, followTests, readersFolder, words } from '../kit/guides/guide.js'
 
 const GUIDE = 'docs/chaos.md'
 const guide = readFileSync(new URL(`../../${GUIDE}`, import.meta.url), 'utf8')

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { documentText } from '../../coreos/index.js'
 import { REHEARSAL_LIVE_ISO } from '../../lab/index.js'
 import { command, type CommandRun } from '../kit/commands/command.js'
-import { blocks, followTests, readersFolder, words } from '../kit/guide.js'
+import { blocks, followTests, readersFolder, words } from '../kit/guides/guide.js'
 import { published } from '../kit/published.js'
 
 const here = process.cwd()

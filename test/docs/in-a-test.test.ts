@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { blocks, followTests, readersFolder } from '../kit/guide.js'
+import { blocks, followTests, readersFolder } from '../kit/guides/guide.js'
 
 test('who follows the guide tests a deployment and a client by Vitest', { timeout: 120_000 }, async () => {
   const folder = await readersFolder()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { COMPARED_HEADERS, VARYING_FIELDS } from '../../recording/index.js'
 import { command, type CommandRun } from '../kit/commands/command.js'
-import { blocks, words } from '../kit/guide.js'
+import { blocks, words } from '../kit/guides/guide.js'
 
 const here = process.cwd()
 afterEach(() => process.chdir(here))

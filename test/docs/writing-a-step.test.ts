@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { command } from '../kit/commands/command.js'
-import { blocks, followTests, readersFolder, words, type Block, type TestReport } from '../kit/guide.js'
+import { blocks, followTests, readersFolder, words, type Block, type TestReport } from '../kit/guides/guide.js'
 
 const here = process.cwd()
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
-import { followShellGuide } from '../../kit/shell-guide.js'
+import { followShellGuide } from '../../kit/guides/shell-guide.js'
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')

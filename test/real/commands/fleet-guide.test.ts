@@ -2,7 +2,7 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
-import { followShellGuide } from '../../kit/shell-guide.js'
+import { followShellGuide } from '../../kit/guides/shell-guide.js'
 import { fleetIronic } from '../fleet-ironic.js'
 import { openstackClients } from '../programs/clients/baremetal.js'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { blocks } from '../../kit/guide.js'
+import { blocks } from '../../kit/guides/guide.js'
 import { tool } from '../peers.js'
 
 /** The package as `npm publish` sends it, in the folder of a user who follows `docs/in-a-test.md`. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { blocks } from './guide.js'
 
-const bundle = new URL('../../dist/bundle/ironstage.js', import.meta.url).pathname
+const bundle = new URL('../../../dist/bundle/ironstage.js', import.meta.url).pathname
 
 interface ShellGuideOptions {
   /** Language of blocks that show what the block before them prints. */
