@@ -68,13 +68,13 @@ describe('an image that was pushed', () => {
     const text = Array.from({ length: 900_000 }, (_, index) => ((index * 2_654_435_761) % 2 ** 32).toString(36)).join(
       '',
     )
-    const many = Array.from({ length: 8 }, (_, index) => [`f${index}`, `${index}${text.slice(index * 997)}${text}`])
+    const many = Array.from({ length: 3 }, (_, index) => [`f${index}`, `${index}${text.slice(index * 997)}${text}`])
     await putFiles(`${registry.host}/a:1`, Object.fromEntries(many) as Record<string, string>)
     expect(registry.seen.filter(({ method }) => method === 'PATCH').length).toBeGreaterThan(1)
     const client = images()
     const opened = await client.open(parsePlace(`${registry.host}/a:1`))
-    const files = await client.files(await opened.image(), { paths: ['f3'] })
-    expect(files.get('f3')!.toString()).toBe(many[3]![1])
+    const files = await client.files(await opened.image(), { paths: ['f2'] })
+    expect(files.get('f2')!.toString()).toBe(many[2]![1])
   })
 })
 
