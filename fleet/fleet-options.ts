@@ -53,7 +53,7 @@ export interface FleetOptions {
   agentPace?: AgentPace
   /** Decides when faults of some probability strike. Default 1. */
   seed?: number
-  /** Default `described`. */
+  /** Default: `file` with a folder, whose machines so boot their systems in a later process too; `described` without. */
   disks?: 'file' | 'described'
   managers?: readonly HardwareManager[]
   images?: ImageCacheRequest

@@ -10,6 +10,7 @@ import {
   machineSpecs,
   openOnSavedPort,
   ownIdentity,
+  savedPorts,
   simulatedStage,
   type IpmiListener,
 } from '../lab/index.js'
@@ -60,11 +61,11 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   const reached = await reachedBy(host, options)
   const probe = new Probe()
   const accounts = new FleetAccounts(folder, options.account ?? {})
-  const specs = machineSpecs({ disks: 'described', ...pick(options, 'disks', 'hardware') })
+  // A described disk ends with the process, and with it the system that a machine would boot.
+  const { disks = folder === null ? 'described' : 'file' } = options
+  const specs = machineSpecs({ disks, ...pick(options, 'hardware') })
   const specOf = (number: number, hardware = options.hardware): MachineSpec =>
-    hardware === undefined || hardware === options.hardware
-      ? specs(number)
-      : machineSpecs({ disks: 'described', ...pick(options, 'disks'), hardware })(number)
+    hardware === undefined || hardware === options.hardware ? specs(number) : machineSpecs({ disks, hardware })(number)
 
   const agentHost = options.agents?.host ?? host
   const agentsLost = 'the agents that are running are lost to Ironic'
@@ -172,12 +173,13 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
 
 /** The BMCs by IPMI, where they are to be. */
 async function ipmiOf(
-  { ipmi }: FleetOptions,
+  { ipmi, folder = null, logger }: FleetOptions,
   host: string,
   { machines, ...parts }: Parameters<typeof listenForIpmi>[0] & { machines: Machines },
 ): Promise<IpmiListener | undefined> {
   if (!ipmi) return undefined
-  return listenForIpmi(parts, machines.list(), { host: ipmi.host ?? host, port: ipmi.port })
+  const saved = savedPorts(folder, 'ipmi-ports')
+  return listenForIpmi(parts, machines.list(), { host: ipmi.host ?? host, port: ipmi.port, saved, logger })
 }
 
 async function openNotifier(

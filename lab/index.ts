@@ -1,5 +1,5 @@
 /** Ironic, machines, agents, clock and faults, composed. */
-export { openOnSavedPort } from './addresses/saved-port.js'
+export { openOnSavedPort, savedPorts } from './addresses/saved-port.js'
 export {
   addressForBmcs,
   addressOf,

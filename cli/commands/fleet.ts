@@ -130,6 +130,7 @@ async function fleetOptions(
       : passwordIn(passwordFile, await readText(passwordFile, 'file with the password'))
   return {
     count: options.count ?? 1,
+    ...(options.disks === undefined ? {} : { disks: options.disks === 'file' ? 'file' : 'described' }),
     ...(hardware === undefined ? {} : { hardware: await readHardware(hardware === SHIPPED ? MIXED_RACK : hardware) }),
     redfish: { host, port: options['redfish-port'] ?? 8000 },
     ...(options['ipmi-port'] === undefined ? {} : { ipmi: { port: options['ipmi-port'] } }),

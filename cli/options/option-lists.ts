@@ -156,6 +156,7 @@ export const FLEET_OPTIONS = [
   ...([
     'count',
     'hardware',
+    'disks',
     'redfish-host',
     'redfish-port',
     'ipmi-port',

@@ -23,3 +23,19 @@ export async function openOnSavedPort<T extends { readonly port: number }>(
   folder?.remember(name, String(listening.port))
   return listening
 }
+
+/** Ports of many things that listen, by their names, as the last start had them. */
+export interface SavedPorts {
+  /** 0, which picks a free one, for a name that had none. */
+  of(name: string): number
+  save(ports: ReadonlyMap<string, number>): void
+}
+
+/** The ports under one name of a folder; without a folder there are none. */
+export function savedPorts(folder: StateFolder | null, name: string): SavedPorts {
+  const before = JSON.parse(folder?.remembered(name) ?? '{}') as Record<string, number>
+  return {
+    of: (each) => before[each] ?? 0,
+    save: (ports) => folder?.remember(name, JSON.stringify(Object.fromEntries(ports))),
+  }
+}

@@ -1,7 +1,8 @@
 import { isIPv4 } from 'node:net'
 import { serveIpmi, type IpmiAddress, type IpmiParts } from '../../ipmi/index.js'
-import { systemRandom, UserError } from '../../runtime/index.js'
+import { silent, systemRandom, userError, UserError, type Logger } from '../../runtime/index.js'
 import type { Machine } from '../../machine/index.js'
+import type { SavedPorts } from '../addresses/saved-port.js'
 
 export interface IpmiListenOptions {
   /** Address of the first machine. Default 127.0.0.1. */
@@ -10,6 +11,9 @@ export interface IpmiListenOptions {
   port: number
   /** Counts up from machine to machine: ports of one address, or addresses with the same port. Default: ports. */
   each?: 'port' | 'address'
+  /** The free ports that were picked by an earlier process; nodes of an Ironic have them. */
+  saved?: SavedPorts
+  logger?: Logger
 }
 
 /** BMCs of a lab that listen for IPMI, a UDP socket each. */
@@ -32,28 +36,48 @@ export interface IpmiListener extends AsyncDisposable {
 export async function listenForIpmi(
   parts: Omit<IpmiParts, 'random'>,
   machines: readonly Machine[],
-  { host = '127.0.0.1', port, each = 'port' }: IpmiListenOptions,
+  { host = '127.0.0.1', port, each = 'port', saved, logger = silent }: IpmiListenOptions,
 ): Promise<IpmiListener> {
   const server = serveIpmi({ ...parts, random: systemRandom })
   const places = new Map<string, number>()
   const taken = new Set<number>()
+  const openAt = (machine: Machine, address: IpmiAddress, picked: number): Promise<IpmiAddress> => {
+    if (picked === 0) return server.open(machine, address)
+    return server.open(machine, { host: address.host, port: picked }).catch((error: unknown) => {
+      if (userError(error)?.code !== 'port-in-use') throw error
+      logger(
+        'warn',
+        `UDP port ${picked}, used before, is taken: the node of ${machine.spec.id} no longer finds its BMC`,
+      )
+      return server.open(machine, address)
+    })
+  }
   const open = (machine: Machine): Promise<IpmiAddress> => {
     const { id } = machine.spec
     const index = places.get(id) ?? placeFor(id, taken)
     places.set(id, index)
     taken.add(index)
-    return server.open(machine, addressAt(host, port, each, index))
+    return openAt(machine, addressAt(host, port, each, index), port === 0 && each === 'port' ? (saved?.of(id) ?? 0) : 0)
+  }
+  const save = (): void => {
+    if (port === 0 && each === 'port')
+      saved?.save(new Map([...places.keys()].map((id) => [id, server.addressOf(id)!.port])))
   }
   try {
     // Those with a place of their own come first.
     for (const machine of [...machines].sort((one, other) => numberOf(one.spec.id) - numberOf(other.spec.id)))
       await open(machine)
+    save()
   } catch (error) {
     await server[Symbol.asyncDispose]()
     throw error
   }
   return {
-    open,
+    open: async (machine) => {
+      const address = await open(machine)
+      save()
+      return address
+    },
     close: async (id) => {
       const index = places.get(id)
       places.delete(id)

@@ -43,6 +43,13 @@ export const FLEET_SHAPES = {
     description: "take sushy-tools' notifications of power changes on this port, as fake-ipa does (default: none)",
     schema: PORT,
   },
+  disks: {
+    value: 'KIND',
+    example: 'file',
+    description:
+      'file keeps the bytes of disks in the state folder; described has their structures in memory, for thousands of machines (default: file with --state-dir)',
+    schema: { type: 'string', enum: ['file', 'described'] },
+  },
   enrol: {
     description: 'enrol the machines in the Ironic of --ironic-url, those that it lacks',
     schema: FLAG,
