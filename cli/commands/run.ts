@@ -8,6 +8,7 @@ import {
   openRehearsal,
   readHosts,
   realAccess,
+  refuseUnfinished,
   reportHtml,
   RunFolder,
   runHosts,
@@ -46,12 +47,15 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   }
   const folder = await RunFolder.open(stateFolder(options, path))
   const { rehearse = false } = options
+  // A rehearsal would forget its machines otherwise.
+  await refuseUnfinished(folder, { ...options, checkOnly: options.check ?? false })
   const times = await expectedTimes(folder, rehearse)
   const clock = systemClock()
   const view = runView(environment, { json, times, clock })
   let wish: 'no' | 'after the hosts' | 'after the stage' = 'no'
   const shared = {
-    ...{ file: path, folder, parallel, checkOnly: options.check ?? false, resume: options.resume ?? false },
+    ...{ file: path, folder, parallel, checkOnly: options.check ?? false },
+    ...{ resume: options.resume ?? false, restart: options.restart ?? false },
     ...(maxFailures === undefined ? {} : { maxFailures }),
     ...(canary === undefined ? {} : { canary }),
     managersOf: (host: Host) => managersOf(host, file.folder),
@@ -150,12 +154,16 @@ async function writeReport(path: string, text: string): Promise<void> {
   }
 }
 
-function refuseContradictions({ rehearse = false, faults, seed, plan, check, resume }: RunCommandOptions): void {
+function refuseContradictions(options: RunCommandOptions): void {
+  const { rehearse = false, faults, seed, plan, check, resume, restart } = options
   const usage = (message: string, remedy: string) => new UserError('run-options', message, { kind: 'usage', remedy })
   if (!rehearse && faults !== undefined)
     throw usage('--faults is for --rehearse: real machines have their own', 'leave it out')
   if (!rehearse && seed !== undefined) throw usage('--seed is for --rehearse', 'leave it out')
-  if (plan && (check || resume)) throw usage('--plan contacts nothing', 'leave the other option out')
+  if (resume && restart) throw usage('--resume and --restart exclude each other', 'leave one of them out')
+  if (check && restart)
+    throw usage('--check looks, and --restart begins a run', 'leave one of them out, or name another --state-dir')
+  if (plan && (check || resume || restart)) throw usage('--plan contacts nothing', 'leave the other option out')
   if (check && resume) throw usage('--check and --resume exclude each other', 'leave one of them out')
 }
 

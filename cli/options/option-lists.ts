@@ -214,7 +214,7 @@ export const DIFF_OPTIONS = ['known', 'partial', 'json'] as const
 export const BMH_EXPLAIN_OPTIONS = ['ironic-release', 'json'] as const
 
 export const RUN_OPTIONS = [
-  ...(['only', 'parallel', 'max-failures', 'plan', 'check', 'resume', 'state-dir'] as const),
+  ...(['only', 'parallel', 'max-failures', 'plan', 'check', 'resume', 'restart', 'state-dir'] as const),
   ...(['rehearse', 'faults', 'seed', 'junit', 'html', 'json'] as const),
   ...IMAGE_CACHE_OPTIONS,
 ] as const

@@ -73,9 +73,11 @@ export class RedfishBmc implements Bmc {
         }
       }
     }
-    return lines
+    const shown = lines
       .sort((a, b) => a.at - b.at)
       .map(({ at, text }) => `${at === 0 ? '' : `${new Date(at).toISOString()} `}${text}`)
+    // Some services show the same entries in the log of the system and in that of its manager.
+    return [...new Set(shown)]
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -39,11 +39,12 @@ export function parseHosts(text: string, path: string): HostsFile {
   const accepts = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<HostsDocument>(HOSTS_SCHEMA)
   if (!accepts(value)) throw refused(accepts.errors!, place)
   const { run = {}, defaults = {}, hosts } = value
-  const all = Object.entries(hosts).map(([name, own]) => complete(name, merged(defaults, own), place))
+  const folder = dirname(resolve(path))
+  const all = Object.entries(hosts).map(([name, own]) => complete(name, merged(defaults, own), { place, folder }))
   if (run.canary !== undefined && hosts[run.canary] === undefined)
     throw wrong(place(['run', 'canary']), `there is no host ${run.canary}${meant(run.canary, Object.keys(hosts))}`)
   refuseTwins(all, place)
-  return { path, folder: dirname(resolve(path)), run, hosts: all }
+  return { path, folder, run, hosts: all }
 }
 
 type Path = readonly (string | number)[]
@@ -124,10 +125,10 @@ function merged(defaults: HostSettings, own: HostSettings): HostSettings {
   return all
 }
 
-function complete(name: string, settings: HostSettings, place: Place): Host {
+function complete(name: string, settings: HostSettings, { place, folder }: { place: Place; folder: string }): Host {
   const at = (...keys: Path) => place(['hosts', name, ...keys])
   const missing = (what: string, remedy: string) => wrong(at(), `the host ${name} has no ${what}`, remedy)
-  const { bmc, disk, live, ssh, ignition } = settings
+  const { bmc, disk, live, ssh, ignition, image } = settings
   if (!disk) throw missing('disk', 'name the disk that is written by disk.serial, disk.wwn or disk.by-id')
   if (!live) throw missing('live', 'say how its live system boots: live.iso, live.http, live.pxe or live.booted')
   if (ssh?.address === undefined) throw missing('ssh.address', 'name the address of its live system')
@@ -140,7 +141,8 @@ function complete(name: string, settings: HostSettings, place: Place): Host {
     throw wrong(at('live'), `IPMI cannot set a URL to boot from`, 'use live.pxe, or Redfish')
   if (typeof ignition === 'object' && (ignition.template === undefined) === (ignition.butane === undefined))
     throw wrong(at('ignition'), 'ignition needs either template or butane')
-  const host = { ...settings, name, disk, live, ssh: { ...ssh, address: ssh.address } }
+  const imageFile = image === undefined || /^https?:/.test(image) ? {} : { image: resolve(folder, image) }
+  const host = { ...settings, ...imageFile, name, disk, live, ssh: { ...ssh, address: ssh.address } }
   located(at('disk'), () => sshDiskSelector(...deviceOf(host)))
   located(at('ssh'), () => parseSshTarget(sshUrlOf(host)))
   located(at('ssh', 'host-keys'), () => parsePins(ssh['host-keys'] ?? []))

@@ -27,7 +27,10 @@ export function attachedTarget(on: RealTarget, { prefix, known, starting }: Atta
         attach: (id, offset) => executor.attach(id, offset),
         start: async (command) => {
           if (command.effect === 'reads') return executor.start(command)
-          const digest = createHash('sha256').update(JSON.stringify(command.argv)).digest('hex').slice(0, 8)
+          const digest = createHash('sha256')
+            .update(JSON.stringify(command.argv.map(lasting)))
+            .digest('hex')
+            .slice(0, 8)
           const place = `${prefix}.${count++}`
           const id = `${place}.${digest}`
           const other = known.find((each) => each.startsWith(`${place}.`) && each !== id)
@@ -40,6 +43,10 @@ export function attachedTarget(on: RealTarget, { prefix, known, starting }: Atta
     },
   }
 }
+
+/** An argument without what differs between processes: port and token of an image that this machine sends. */
+const lasting = (argument: string): string =>
+  argument.replace(/^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{24}\//, 'http://127.0.0.1/')
 
 export const lost = (name: string, why: string): UserError =>
   new UserError('outcome-unknown', `${name}: ${why}; nothing more was written`, {

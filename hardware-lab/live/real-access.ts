@@ -10,6 +10,7 @@ import { deviceOf, sshUrlOf } from '../hosts/host-names.js'
 import type { Host, HostsFile } from '../hosts/host.js'
 import { ignitionOf } from '../hosts/ignition.js'
 import { KnownSecrets } from '../hosts/secrets.js'
+import { imageFileOf, ImageFiles } from './image-files.js'
 import type { HostAccess } from './access.js'
 
 export interface RealAccessOptions {
@@ -30,6 +31,7 @@ export interface RealAccessOptions {
 export function realAccess(options: RealAccessOptions): HostAccess {
   const { file, clock, random, logger } = options
   const secrets = new KnownSecrets()
+  const imageFiles = new ImageFiles({ clock, random, logger })
   const parts = (signal: AbortSignal) => ({ folder: file.folder, variables: options.variables, signal })
   const ssh = async (host: Host): Promise<SshShellOptions> => {
     const hostKeys = host.ssh['host-keys'] ?? []
@@ -56,7 +58,16 @@ export function realAccess(options: RealAccessOptions): HostAccess {
         ...(options.images ? { images: options.images } : {}),
       }
       const { environment, secrets: source } = options
-      return openRealTarget({ ...request, readOnly, environment, secrets: source, clock, random, logger, signal })
+      const parts = { environment, secrets: source, clock, random, logger, signal }
+      const opened = await openRealTarget({ ...request, readOnly, ...parts })
+      const image = imageFileOf(host)
+      if (image === undefined || reboot) return opened
+      try {
+        return await imageFiles.on(opened, image, host)
+      } catch (error) {
+        await opened[Symbol.asyncDispose]()
+        throw error
+      }
     },
   }
 }

@@ -5,6 +5,7 @@ import { userError } from '../../runtime/index.js'
 import type { Host } from '../hosts/host.js'
 import type { HostContext } from '../pipeline/context.js'
 import { attachedTarget, lost } from './attached-target.js'
+import { IMAGE_FILE_URL, imageFileOf } from './image-files.js'
 
 /** Runs the steps of a host that have not ended yet. */
 export async function runSteps(context: HostContext, signal: AbortSignal): Promise<'done'> {
@@ -80,7 +81,7 @@ function argumentsOf(host: Host, step: string, args: Record<string, unknown>, ig
     hostname,
     ...(host['append-kargs']?.length ? { append_karg: host['append-kargs'] } : {}),
     ...(host['delete-kargs']?.length ? { delete_karg: host['delete-kargs'] } : {}),
-    ...(image === undefined ? {} : { image_url: image }),
+    ...(image === undefined ? {} : { image_url: imageFileOf(host) === undefined ? image : IMAGE_FILE_URL }),
     ...(host['image-sha256'] === undefined ? {} : { image_sha256: host['image-sha256'] }),
     ...args,
   } as JsonObject

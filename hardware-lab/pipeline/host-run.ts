@@ -1,5 +1,6 @@
-import { errorChain, seconds, userError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { errorChain, seconds, UserError, userError, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
+import { openSshShell } from '../../targets/index.js'
 import type { Bmc } from '../bmc/bmc.js'
 import { consoleFindings } from '../console/findings.js'
 import type { Host, HostStage } from '../hosts/host.js'
@@ -108,7 +109,9 @@ export class HostRun implements AsyncDisposable {
       } catch (error) {
         // Another process goes on here: the stage is neither done nor failed.
         signal.throwIfAborted()
-        const failure = failureOf(error, (text) => this.#options.access.mask(text))
+        const failure = failureOf(await withWhy(error, stage, context, signal), (text) =>
+          this.#options.access.mask(text),
+        )
         const again = entry.attempts <= retries && isWorthRepeating(name, failure)
         Object.assign(entry, { status: again ? 'started' : 'failed', failure })
         const took = ended()
@@ -155,6 +158,25 @@ export class HostRun implements AsyncDisposable {
       save: () => folder.save(state),
       report: (event) => onEvent(masked(event, access)),
     }
+  }
+}
+
+/** Stages that work through SSH all the time: where one took too long, a link that is cut is the likely cause. */
+const BY_SSH = new Set<HostStage>(['check', 'steps', 'post-checks'])
+
+/** Looks whether a host whose stage took too long can be reached at all. */
+async function withWhy(error: unknown, { name }: Stage, context: HostContext, signal: AbortSignal): Promise<unknown> {
+  const known = userError(error)
+  if (known?.code !== 'stage-timeout' || known.cause !== undefined || !BY_SSH.has(name)) return error
+  const { host, access, clock } = context
+  try {
+    await withinTime({ time: seconds(10), what: `logging in to ${host.name}`, clock, signal }, async (either) => {
+      await using _ = await openSshShell({ ...(await access.ssh(host)), signal: either })
+    })
+    return error
+  } catch (cause) {
+    signal.throwIfAborted()
+    return new UserError('stage-timeout', known.message, { cause })
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { seconds, tryLock, UserError, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { seconds, tryLock, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import { machineKeyOf } from '../hosts/host-names.js'
 import type { Host } from '../hosts/host.js'
@@ -9,7 +9,8 @@ import type { HostAccess } from '../live/access.js'
 import { reportOf, type RunReport } from '../report/run-report.js'
 import type { RunEvent, TableRow } from './events.js'
 import { HostRun } from './host-run.js'
-import { newHostState, type HostState, type RunFolder, type RunRecord } from './state.js'
+import { begun } from './begun.js'
+import type { HostState, RunFolder, RunRecord } from './state.js'
 
 export interface RunOptions {
   hosts: readonly Host[]
@@ -28,6 +29,8 @@ export interface RunOptions {
   checkOnly?: boolean
   /** Goes on with the run that was begun in the folder. */
   resume?: boolean
+  /** Begins anew over a run that has not ended. */
+  restart?: boolean
   rehearsed?: boolean
   managersOf?: (host: Host) => Promise<readonly HardwareManager[] | undefined>
   /** Pause between two attempts to reach a system that boots, in milliseconds; two seconds by default. */
@@ -130,51 +133,6 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
 }
 
 const isEnded = ({ outcome }: HostState): boolean => outcome === 'ok' || outcome === 'failed' || outcome === 'skipped'
-
-async function begun(options: RunOptions) {
-  const { folder, hosts, file, resume = false, rehearsed = false, checkOnly = false, clock, random } = options
-  const before = await folder.run()
-  // A look must not forget how far a run has come.
-  if (checkOnly && before?.endedAt === null)
-    throw new UserError('run-state', `the run ${before.id} in ${folder.path} has not ended`, {
-      ...{ kind: 'usage', remedy: 'go on with --resume, or look with another --state-dir' },
-    })
-  if (resume) {
-    const remedy = 'leave --resume out to begin a run'
-    if (!before) throw new UserError('run-state', `no run was begun in ${folder.path}`, { kind: 'usage', remedy })
-    if (before.endedAt !== null)
-      throw new UserError('run-state', `the run ${before.id} in ${folder.path} has ended`, { kind: 'usage', remedy })
-    if (before.rehearsed !== rehearsed)
-      throw new UserError('run-state', `the run ${before.id} was ${before.rehearsed ? 'a' : 'no'} rehearsal`, {
-        kind: 'usage',
-        remedy,
-      })
-    const unknown = before.hosts.filter((name) => !hosts.some((host) => host.name === name))
-    if (unknown.length > 0)
-      throw new UserError(
-        'run-state',
-        `the run ${before.id} has ${unknown.join(', ')}, which the file does not have now`,
-        {
-          ...{ kind: 'usage', remedy: 'name the same file and the same --only' },
-        },
-      )
-  }
-  const now = new Date(clock.now())
-    .toISOString()
-    .replaceAll(/[-:]|\..*$/g, '')
-    .replace('T', '-')
-  const record: RunRecord =
-    resume && before
-      ? before
-      : {
-          ...{ id: `${now}-${uuid(random).slice(0, 4)}`, file, startedAt: clock.now(), endedAt: null, rehearsed },
-          hosts: hosts.map(({ name }) => name),
-        }
-  if (!resume) await folder.begin(record)
-  const states = new Map<string, HostState>()
-  for (const { name } of hosts) states.set(name, (resume ? await folder.host(name) : null) ?? newHostState(name))
-  return { record, states }
-}
 
 const rowOf = (state: HostState): TableRow => {
   const failed = Object.values(state.stages).find(({ status }) => status === 'failed')?.failure

@@ -78,6 +78,8 @@ export interface RunRecord {
   endedAt: number | null
   hosts: string[]
   rehearsed: boolean
+  /** Whether it only looks at hosts: there is nothing to go on with. */
+  checkOnly?: boolean
 }
 
 export const noFacts = (): HostFacts => ({

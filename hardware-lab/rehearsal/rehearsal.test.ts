@@ -107,6 +107,24 @@ test('a run that only checks writes no disk, and forgets no run that has not end
   expect((await runs.run({ resume: true })).ok).toBe(true)
 })
 
+test('a run that has not ended is not forgotten without a word', async () => {
+  await using runs = await RehearsedRuns.make(hostsYaml(1))
+  const first = await runs.run({ stopping: () => 'after the stage' })
+  await expect(runs.run()).rejects.toMatchObject({
+    ...{ code: 'run-state', kind: 'usage', message: expect.stringContaining(`the run ${first.id} in `) as string },
+    remedy: 'go on with --resume, or forget it and begin anew with --restart',
+  })
+  expect((await runs.run({ resume: true })).id).toBe(first.id)
+  await runs.run({ stopping: () => 'after the stage' })
+  const anew = await runs.run({ restart: true })
+  expect(anew).toMatchObject({ ok: true, ended_at: expect.any(String) as string })
+  // A look that was cut off is nothing to go on with, and forbids no run.
+  const killed = AbortSignal.abort(new Error('killed'))
+  await expect(runs.run({ checkOnly: true, signal: killed })).rejects.toThrow('killed')
+  await expect(runs.run({ resume: true })).rejects.toMatchObject({ code: 'run-state' })
+  expect((await runs.run()).ok).toBe(true)
+})
+
 test('a run whose user wants it to stop begins no other host, and goes on later', async () => {
   await using runs = await RehearsedRuns.make(hostsYaml(3))
   const isBegun = () => runs.events.some((each) => each.event === 'stage' && each.stage === 'steps')

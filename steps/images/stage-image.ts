@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { HttpClient, type HttpClientOptions } from '../../bytes/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 import { opening, type Scope } from '../../runtime/index.js'
@@ -55,6 +56,16 @@ export function stageFromCache(cache: ImageCache, options: StagingOptions): Stag
       return { from, about, failure: () => undefined, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() }
     })
 }
+
+/** Stages one file of this host in place of any asset; `digest` is its SHA-256 in hex. */
+export const stageFile =
+  (file: { path: string; digest: string }, options: StagingOptions): Stages =>
+  () =>
+    opening(async (scope) => ({
+      from: await served({ kind: 'file', ...file }, basename(file.path), options, scope),
+      ...{ about: { file: file.path, sha256: file.digest }, failure: () => undefined },
+      [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+    }))
 
 /** A {@link StageAsset} that never leaves the download to the target's programs. */
 export type Stages = (asset: Asset, options: StageOptions) => Promise<StagedAsset>

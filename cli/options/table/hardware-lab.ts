@@ -16,6 +16,7 @@ export const HARDWARE_LAB_SHAPES = {
     schema: { type: 'integer', minimum: 1 },
   },
   resume: { description: 'go on with the run that was begun in the state folder', schema: FLAG },
+  restart: { description: 'forget the run in the state folder that has not ended, and begin anew', schema: FLAG },
   rehearse: { description: 'run on simulated machines that have what the file says of the hosts', schema: FLAG },
   junit: { value: 'FILE', description: 'write a JUnit report', schema: TEXT },
   html: { value: 'FILE', description: 'write a report of one HTML file', schema: TEXT },

@@ -88,7 +88,9 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
     ...['images', 'make', '--version', '44.20260707.3.1', '--directory', out('made'), '--force'],
   ]),
   chaos: ends(({ out }) => ['chaos', '--nodes', '1', '--duration', '2m', '--out', out('chaos')]),
-  run: ends(({ input: fileOf, out }) => ['run', fileOf('hosts.yaml'), '--rehearse', '--state-dir', out('run')]),
+  run: ends(({ input: fileOf, out }) => [
+    ...['run', fileOf('hosts.yaml'), '--rehearse', '--restart', '--state-dir', out('run')],
+  ]),
   // No run was begun there.
   'run attach': { ...ends(({ out }) => ['run', 'attach', 'none', '--state-dir', out('run')]), code: 2 },
   'run discover': lasts(({ silent }) => ['run', 'discover', new URL(silent).host]),

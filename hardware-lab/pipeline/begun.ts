@@ -1,0 +1,72 @@
+import { UserError, uuid } from '../../runtime/index.js'
+import type { RunOptions } from './run-hosts.js'
+import { newHostState, type HostState, type RunFolder, type RunRecord } from './state.js'
+
+/** How a run wants to begin in a folder where there may be another. */
+export type Beginning = Pick<RunOptions, 'resume' | 'restart' | 'checkOnly'>
+
+const usage = (message: string, remedy: string): UserError =>
+  new UserError('run-state', message, { kind: 'usage', remedy })
+
+/**
+ * Refuses to begin over a run that has not ended: it knows which programs may still write to disks.
+ *
+ * @throws UserError `run-state` (usage)
+ */
+export async function refuseUnfinished(
+  folder: RunFolder,
+  { resume = false, restart = false, checkOnly = false }: Beginning,
+): Promise<void> {
+  const before = await folder.run()
+  if (resume || !before || before.endedAt !== null || before.checkOnly) return
+  const unfinished = `the run ${before.id} in ${folder.path} has not ended`
+  // A look must not forget how far a run has come.
+  if (checkOnly) throw usage(unfinished, 'go on with --resume, or look with another --state-dir')
+  if (!restart) throw usage(unfinished, 'go on with --resume, or forget it and begin anew with --restart')
+}
+
+/**
+ * The run that begins or goes on, with the state of each host.
+ *
+ * @throws UserError `run-state` (usage)
+ */
+export async function begun(
+  options: RunOptions,
+): Promise<{ record: RunRecord; states: ReadonlyMap<string, HostState> }> {
+  const { folder, hosts, resume = false } = options
+  await refuseUnfinished(folder, options)
+  const record = resume ? await resumed(options) : newRecord(options)
+  if (!resume) await folder.begin(record)
+  const states = new Map<string, HostState>()
+  for (const { name } of hosts) states.set(name, (resume ? await folder.host(name) : null) ?? newHostState(name))
+  return { record, states }
+}
+
+async function resumed({ folder, hosts, rehearsed = false }: RunOptions): Promise<RunRecord> {
+  const before = await folder.run()
+  const remedy = 'leave --resume out to begin a run'
+  if (!before) throw usage(`no run was begun in ${folder.path}`, remedy)
+  if (before.checkOnly) throw usage(`the run ${before.id} in ${folder.path} only looked at the hosts`, remedy)
+  if (before.endedAt !== null) throw usage(`the run ${before.id} in ${folder.path} has ended`, remedy)
+  if (before.rehearsed !== rehearsed)
+    throw usage(`the run ${before.id} was ${before.rehearsed ? 'a' : 'no'} rehearsal`, remedy)
+  const unknown = before.hosts.filter((name) => !hosts.some((host) => host.name === name))
+  if (unknown.length > 0)
+    throw usage(
+      `the run ${before.id} has ${unknown.join(', ')}, which the file does not have now`,
+      'name the same file and the same --only',
+    )
+  return before
+}
+
+function newRecord({ hosts, file, rehearsed = false, checkOnly = false, clock, random }: RunOptions): RunRecord {
+  const now = new Date(clock.now())
+    .toISOString()
+    .replaceAll(/[-:]|\..*$/g, '')
+    .replace('T', '-')
+  return {
+    ...{ id: `${now}-${uuid(random).slice(0, 4)}`, file, startedAt: clock.now(), endedAt: null, rehearsed },
+    hosts: hosts.map(({ name }) => name),
+    ...(checkOnly ? { checkOnly } : {}),
+  }
+}

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { seededRandom } from '../../../runtime/index.js'
+import { LabOfHosts } from '../lab/lab-of-hosts.js'
+
+const KILLS = 12
+const SEED = Number(process.env['SOAK_SEED'] ?? 18)
+
+let lab: LabOfHosts
+beforeAll(async () => {
+  lab = await LabOfHosts.open()
+})
+beforeEach(() => lab.reset())
+afterAll(() => lab?.[Symbol.asyncDispose]())
+
+test('six hosts, four of them in trouble: the report names each trouble, and no other disk changes', async () => {
+  const before = await lab.digests()
+  using _ = lab.troubles()
+  expect(await lab.run().ended, lab.stderr).toBe(1)
+  lab.expectEnds()
+  expect(await lab.digests()).toEqual(before)
+  expect(await lab.secretsIn()).toEqual([])
+  for (const host of lab.hosts.values())
+    expect([host.name, await host.installs()]).toEqual([host.name, host.name === 'wrong-disk' ? 0 : 1])
+})
+
+test(`a run over them that is killed at ${KILLS} random moments, and goes on each time, ends the same`, async () => {
+  const before = await lab.digests()
+  const random = seededRandom(SEED)
+  using _ = lab.troubles()
+  let kills = 0
+  for (; kills < KILLS; kills++) if (!(await lab.killedAfter(500 + random.next() * 3000))) break
+  if (kills === KILLS) expect(await lab.goesOn(), lab.stderr).toBe(1)
+  expect(kills).toBeGreaterThan(KILLS / 2)
+  lab.expectEnds()
+  expect(await lab.digests()).toEqual(before)
+  // An image that was on its way when the run was killed is sent again; the program that got half of it has ended then.
+  for (const host of lab.hosts.values()) {
+    const installs = await host.installs()
+    if (host.name === 'wrong-disk') expect(installs).toBe(0)
+    else expect(installs, host.name).toBeGreaterThanOrEqual(1)
+  }
+})
