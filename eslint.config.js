@@ -70,7 +70,7 @@ export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'test/fixtures/'] },
   ...tseslint.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     languageOptions: {
       parserOptions: { project: ['tsconfig.tests.json', '*/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
     },
@@ -87,7 +87,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     plugins: { rooms: { rules: { doors, 'plain-words': plainWords } } },
     rules: {
       'rooms/doors': 'error',
@@ -105,7 +105,7 @@ export default tseslint.config(
   },
   {
     // The adapters: the one place where each ambient thing is touched.
-    files: ['runtime/system-*.ts', 'cli/environment.ts'],
+    files: ['runtime/system-*.ts', 'cli/environment.ts', 'ui/browser.ts'],
     rules: {
       'no-restricted-properties': 'off',
       'no-restricted-globals': 'off',

@@ -56,6 +56,8 @@ export interface FleetOptions {
   /** Default: `file` with a folder, whose machines so boot their systems in a later process too; `described` without. */
   disks?: 'file' | 'described'
   managers?: readonly HardwareManager[]
+  /** Serves the dashboard beside the control API. Default false. */
+  page?: boolean
   images?: ImageCacheRequest
   clock: Clock
   random: Random

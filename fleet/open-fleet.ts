@@ -110,6 +110,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     removed: (id) => ipmi?.close(id),
     source: { kind: 'boot order' },
     setAccount: (machine, account) => accounts.set(machine, account),
+    page: options.page ?? false,
   })
   machines = await openMachines({
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },

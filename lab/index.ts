@@ -34,6 +34,7 @@ export {
 export { machineBehind, type MachineReport } from './control/machine-report.js'
 export { controlOpenApi } from './control/openapi.js'
 export { faultFrom, readFaults } from './control/fault-document.js'
+export { FAULT_CHOICES, type EffectMember, type FaultChoice } from './control/fault-choices.js'
 export { FAULT } from './control/schemas.js'
 export type {
   AdvanceRequest,
@@ -73,6 +74,7 @@ export { type AgentBoot } from './stage/agents.js'
 export { machineSpecs } from './stage/machine-specs.js'
 export { bootNetwork } from './stage/boot-network.js'
 export type { LiveImagesRequest } from './live-images.js'
+export { PAGE_PATH } from './page/page.js'
 export { masked, maskedText } from './masked.js'
 export { EXAMPLE_IGNITION, REHEARSAL_IMAGE, REHEARSAL_LIVE_ISO } from './paths.js'
 export { REALISTIC_MACHINES } from './realistic.js'

@@ -36,6 +36,8 @@ export interface ServeOptions {
   random: Random
   logger: Logger
   onEvent?: (event: LabEvent) => void
+  /** Serves the dashboard at `/_lab/ui`. Default false. */
+  page?: boolean
 }
 
 export interface Served extends AsyncDisposable {
@@ -70,6 +72,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
         ...(options.liveImages ? { liveImages: options.liveImages } : {}),
         ...(options.imageCache ? { imageCache: options.imageCache } : {}),
         ...(onEvent ? { onEvent } : {}),
+        page: options.page ?? false,
       }),
     )
     const { authStrategy, publicEndpoint } = service

@@ -66,8 +66,8 @@ async function write(input, output) {
 function isFresh() {
   const made = built('bundle/ironstage.js')
   if (!existsSync(made)) return false
-  // What else is below dist/: the bundle, a record of the type check, and rooms that a rename has left behind.
-  const rooms = readdirSync(built('')).filter((room) => existsSync(join(root, room, 'tsconfig.json')))
+  // The page is no part of the bundle. What else is below dist/: the bundle, a record of the type check, and rooms that a rename has left behind.
+  const rooms = readdirSync(built('')).filter((room) => room !== 'ui' && existsSync(join(root, room, 'tsconfig.json')))
   const modules = rooms.flatMap((room) =>
     readdirSync(built(room), { recursive: true }).map((path) => join(built(room), path)),
   )

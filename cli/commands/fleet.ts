@@ -22,6 +22,7 @@ import {
 } from '../../runtime/index.js'
 import { HttpTransport } from '../../wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
+import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard.js'
 import { readHardware } from '../options/hardware-file.js'
 import { imagesOf } from '../options/image-cache.js'
 import { readText } from '../options/input-files.js'
@@ -59,7 +60,9 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
   await using running = await openFleet({ ...wanted, folder: folder ?? null, clock, random: systemRandom, logger })
   letGarbageGrow()
   if (hostsFile !== undefined) await writeHosts(hostsFile, running.hosts(), { ...nodes, clock })
-  sayReady(running, { say, hostsFile })
+  const uiUrl = dashboardUrl(running.controlUrl, options)
+  sayReady(running, { say, hostsFile, uiUrl })
+  openDashboard(uiUrl, options, { variables: environment.variables, logger })
   if (options.enrol) await enrol(running.hosts(), { ...nodes, url: ironicUrl!, environment, clock, say })
   await Promise.race([stopAsked(stopped), ...(options['stop-with-stdin'] ? [standardInputEnds(environment)] : [])])
   say(
@@ -74,7 +77,10 @@ const BOOT_TIME = '5s'
 
 type Say = (event: string, text: string, fields?: Record<string, unknown>) => void
 
-function sayReady(running: Fleet, { say, hostsFile }: { say: Say; hostsFile: string | undefined }): void {
+function sayReady(
+  running: Fleet,
+  { say, hostsFile, uiUrl }: { say: Say; hostsFile: string | undefined; uiUrl: string | null },
+): void {
   const { redfishUrl, controlUrl, agentsUrl, caFile } = running
   const machines = running.machines.list().length
   const ipmi = ipmiPorts(running)
@@ -86,8 +92,14 @@ function sayReady(running: Fleet, { say, hostsFile }: { say: Say; hostsFile: str
     `  agents come up at ${agentsUrl}`,
     ...(running.notifierUrl === null ? [] : [`  notifications of power changes go to ${running.notifierUrl}`]),
     `  the control API is at ${controlUrl}/_lab: ironstage journal --url ${controlUrl}`,
+    ...(uiUrl === null ? [] : [`  the dashboard is at ${uiUrl}`]),
   ]
-  const urls = { redfish_url: redfishUrl, agents_url: agentsUrl, control_url: controlUrl }
+  const urls = {
+    redfish_url: redfishUrl,
+    agents_url: agentsUrl,
+    control_url: controlUrl,
+    ...(uiUrl ? { ui_url: uiUrl } : {}),
+  }
   say('ready', lines.join('\n'), {
     machines,
     ...urls,
@@ -147,6 +159,7 @@ async function fleetOptions(
     ...(bootScript === undefined ? {} : { bootScript }),
     ...(mediaCa === undefined ? {} : { mediaCa: await readText(mediaCa, 'certificates of --media-ca') }),
     machinePace: paceOf(options),
+    page: isDashboardServed(options),
     ...(seed === undefined ? {} : { seed }),
     ...(steps ? { managers: await loadManagers(steps) } : {}),
     images: await imagesOf(options, environment),

@@ -28,6 +28,7 @@ import { logTo } from '../output/log.js'
 import type { Options } from '../options/options.js'
 import { standardInputEnds } from '../options/standard-input.js'
 import { containStrayErrors } from '../stray-errors.js'
+import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard.js'
 import { serveBmcs } from './up-bmcs.js'
 import { hostsIn, readHostManifests, reconcileHosts } from './up-hosts.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
@@ -67,8 +68,9 @@ export async function up(
     clock,
     random: systemRandom,
     logger,
-    onEvent: watching.onEvent,
+    ...{ onEvent: watching.onEvent, page: isDashboardServed(options) },
   })
+  const uiUrl = dashboardUrl(served.url, options)
   for (const fault of faults) served.stage.faults.add(fault)
   if (options.verbose) served.stage.journal.listen((entry) => say(json ? JSON.stringify(entry) : entryLine(entry)))
   using objectFile = objectFileOf(options)
@@ -94,7 +96,7 @@ export async function up(
     say(
       JSON.stringify({
         ...{ event: 'ready', ironic_url: served.url, environment: variables },
-        ...(kubeApi ? { kube_api_url: kubeApi.url } : {}),
+        ...{ ...(uiUrl ? { ui_url: uiUrl } : {}), ...(kubeApi ? { kube_api_url: kubeApi.url } : {}) },
         ...bmcs.event,
         ...(images
           ? {
@@ -108,10 +110,11 @@ export async function up(
       }),
     )
   else {
-    say(readyText(served, options.htpasswd, variables, watching.summary()))
+    say(readyText(served, { users: options.htpasswd, variables, nodes: watching.summary(), uiUrl }))
     say(bmcs.text)
     if (kubeApi) say(kubeText(kubeApi.url, served.caFile, options['kube-token']))
   }
+  openDashboard(uiUrl, options, { variables: environment.variables, logger })
   watching.begin()
   await using _hosts =
     (manifests || kubeApi) &&
@@ -249,9 +252,15 @@ const objectFileOf = ({ 'kube-api': port, 'state-dir': folder }: UpOptions) =>
 
 function readyText(
   served: Served,
-  users: string | undefined,
-  variables: Readonly<Record<string, string>>,
-  nodes: string | null,
+  {
+    users,
+    variables,
+    nodes,
+    uiUrl,
+  }: { users: string | undefined; variables: Readonly<Record<string, string>> } & {
+    nodes: string | null
+    uiUrl: string | null
+  },
 ): string {
   const { url, authStrategy, caFile } = served
   const machines = served.stage.machines.list().length
@@ -262,6 +271,7 @@ function readyText(
   return [
     `Ironic is ready at ${url} with ${machines} simulated ${machines === 1 ? 'machine' : 'machines'}.`,
     ...(nodes === null ? [] : [nodes]),
+    ...(uiUrl === null ? [] : [`Its dashboard is at ${uiUrl}`]),
     '',
     '  for BareMetal Operator and the baremetal command:',
     ...exports,

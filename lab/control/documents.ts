@@ -28,6 +28,13 @@ export interface NodeReport {
   provision_state: ProvisionState
   power_state: PowerState | null
   last_error: string | null
+  /** State that it goes to; null in a state that it stays in. */
+  target: ProvisionState | null
+  /** ISO 8601 in lab time: since when it has its state; null before it has changed. */
+  since: string | null
+  /** Step that is carried out, as in `deploy.install_coreos`. */
+  step: string | null
+  maintenance: boolean
   /** Known reason why its ramdisk cannot boot. */
   waitsFor: string | null
 }

@@ -77,7 +77,8 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
   const shownNode = (node: Readonly<NodeRecord>) => ({
     ...{ name: node.name, uuid: node.uuid, machine: parts.machineOf(node)?.spec.id ?? null },
     ...{ provision_state: node.provision_state, power_state: node.power_state, last_error: node.last_error },
-    waitsFor: parts.waitsFor(node),
+    ...{ target: node.target_provision_state, since: node.provision_updated_at, step: stepOf(node) },
+    ...{ maintenance: node.maintenance, waitsFor: parts.waitsFor(node) },
   })
   const press = async (machine: Machine, body: unknown) => {
     const { power, soft = false } = body as { power: 'on' | 'off' | 'reboot'; soft?: boolean }
@@ -243,6 +244,12 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     journalHar: ({ query }) => har(journal.entries(queryFrom(query))),
     events: ({ query, request }) => eventStream(journal, queryFrom(query), request.headers['last-event-id']),
   }
+}
+
+/** The step that a node's flow is at. */
+function stepOf({ deploy_step, clean_step, service_step }: Readonly<NodeRecord>): string | null {
+  const [step] = [deploy_step, clean_step, service_step].filter((one) => typeof one['step'] === 'string')
+  return step ? `${String(step['interface'])}.${String(step['step'])}` : null
 }
 
 const hardwareIn = ({ hardware }: { hardware?: unknown }): HardwareFleet | undefined =>

@@ -7,6 +7,7 @@ import type { Faults } from '../faults/fault.js'
 import type { Journal, JournalOptions } from '../journal/journal.js'
 import { Metrics } from '../metrics/metrics.js'
 import type { Agents } from '../stage/agents.js'
+import { withPage } from '../page/page.js'
 import { NO_NODES, observe } from '../stage/observation.js'
 import { ClockControl } from './clock-control.js'
 import { controlApi } from './control-api.js'
@@ -30,6 +31,8 @@ export interface MachineControlParts {
   /** Called with the id of each machine that was removed. */
   removed?: (id: string) => Promise<void> | undefined
   setAccount: (machine: Machine, account: BmcAccount) => void
+  /** Whether the dashboard is served. */
+  page?: boolean
 }
 
 /** Faults, journal and control API of machines whose Ironic is elsewhere. */
@@ -85,7 +88,8 @@ export function machineControl(parts: MachineControlParts): MachineControl {
       ...{ clock, machines, faults, journal, strikes, nodes: () => [] },
       queues: () => ({ effects: 0, deadlines: 0 }),
     })
-    return metrics.beside(controlApi({ api, handlers, logger }), undefined)
+    const control = metrics.beside(controlApi({ api, handlers, logger }), undefined)
+    return parts.page ? withPage(control) : control
   }
   return { faults, journal, events, dispatch, end: () => observation.injector.end() }
 }

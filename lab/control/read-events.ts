@@ -8,14 +8,20 @@ interface ServerEvent {
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent, void> {
   const decoder = new TextDecoder()
   let text = ''
-  for await (const part of body) {
-    text += decoder.decode(part, { stream: true })
-    const blocks = text.split(/\r?\n\r?\n/)
-    text = blocks.pop()!
-    for (const block of blocks) {
-      const event = eventIn(block)
-      if (event) yield event
+  // Not every browser reads a stream by a loop.
+  const reader = body.getReader()
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      text += decoder.decode(part.value, { stream: true })
+      const blocks = text.split(/\r?\n\r?\n/)
+      text = blocks.pop()!
+      for (const block of blocks) {
+        const event = eventIn(block)
+        if (event) yield event
+      }
     }
+  } finally {
+    await reader.cancel().catch(() => {})
   }
 }
 

@@ -1,7 +1,7 @@
 import { DURATION_PATTERN } from '../../runtime/index.js'
 import { PROVISION_STATES } from '../../wire/index.js'
 import { POINTS } from '../faults/check-fault.js'
-import type { FaultReport } from '../faults/fault.js'
+import type { FaultKind, FaultReport } from '../faults/fault.js'
 import { JOURNAL_KINDS, type JournalEntry, type JournalKind } from '../journal/entry.js'
 import type { ClockReport } from './clock-control.js'
 import type {
@@ -36,7 +36,7 @@ export const DURATION: Schema = {
   description: 'a length of lab time: 31m, 90s, 1h30m, or a number of milliseconds',
 }
 
-const MATCH = closed({
+export const MATCH = closed({
   node: text("a node's uuid or name"),
   machine: text('id of a machine'),
   state: { enum: PROVISION_STATES, description: "the node's provision state at the time of the strike" },
@@ -50,8 +50,13 @@ const MATCH = closed({
   bmc: text('a call of a BMC: read power, set power, set boot, read firmware, change firmware, read hardware ...'),
 })
 
+interface Members {
+  properties: Record<string, Schema>
+  required?: string[]
+}
+
 /** Members of effects beyond their kind. */
-const MEMBERS: Partial<Record<keyof typeof POINTS, { properties: Record<string, Schema>; required?: string[] }>> = {
+const MEMBERS: Partial<Record<FaultKind, Members>> = {
   'bmc-busy': { properties: { retryAfter: count('seconds of Retry-After', 1) } },
   'bmc-dark': { properties: { for: DURATION }, required: ['for'] },
   'exit-code': {
@@ -67,12 +72,14 @@ const MEMBERS: Partial<Record<keyof typeof POINTS, { properties: Record<string, 
   delay: { properties: { for: DURATION }, required: ['for'] },
 }
 
+export const effectMembers = (kind: FaultKind): Partial<Members> => MEMBERS[kind] ?? {}
+
 const EFFECT: Schema = {
   type: 'object',
   required: ['kind'],
   properties: { kind: { enum: Object.keys(POINTS), description: 'docs/control.md shows each' } },
   oneOf: Object.keys(POINTS).map((kind) => {
-    const { properties = {}, required = [] } = MEMBERS[kind as keyof typeof POINTS] ?? {}
+    const { properties = {}, required = [] } = effectMembers(kind as FaultKind)
     return closed({ kind: { const: kind }, ...properties }, ['kind', ...required])
   }),
 }

@@ -31,7 +31,7 @@ export const POINTS: Readonly<Record<FaultKind, readonly string[]>> = {
 }
 
 /** Receivers of exchanges in which an effect acts; without, any. */
-const ASKED: Partial<Record<FaultKind, readonly NonNullable<FaultMatch['to']>[]>> = {
+export const ASKED: Partial<Record<FaultKind, readonly NonNullable<FaultMatch['to']>[]>> = {
   'agent-silent': ['ironic', 'agent'],
   'wrong-token': ['ironic'],
   'stale-agent-url': ['ironic'],
@@ -39,7 +39,7 @@ const ASKED: Partial<Record<FaultKind, readonly NonNullable<FaultMatch['to']>[]>
 }
 
 /** Kinds of probe points that a condition can hold at. */
-const CONDITIONS: Partial<Record<keyof FaultMatch, readonly string[]>> = {
+export const CONDITIONS: Partial<Record<keyof FaultMatch, readonly string[]>> = {
   route: ['exchange'],
   to: ['exchange'],
   program: ['command'],

@@ -11,6 +11,7 @@ import { machineChanges } from '../control/machine-changes.js'
 import type { Events } from '../events.js'
 import type { LiveImages } from '../live-images.js'
 import { Metrics } from '../metrics/metrics.js'
+import { withPage } from '../page/page.js'
 import type { CurrentDatabase } from './database.js'
 import type { Snapshots } from '../snapshots/snapshot.js'
 import type { Observation } from './observation.js'
@@ -31,6 +32,8 @@ export function withControl(parts: {
   /** Specification of the machine of a number. */
   spec: (number: number, hardware: HardwareFleet | undefined) => MachineSpec
   enroll: (spec: MachineSpec, fields: Record<string, unknown>) => Promise<string>
+  /** Whether the dashboard is served. */
+  page: boolean | undefined
 }): (api: Dispatch) => Dispatch {
   const { observation, clock, events, logger, machines, database, live, guard, client } = parts
   const { faults, journal, recorder, node } = observation
@@ -79,5 +82,8 @@ export function withControl(parts: {
       return { effects: sum(effects.values()), deadlines: sum(deadlines.values()) }
     },
   })
-  return (api) => metrics.beside(controlApi({ api, handlers, logger, ...(guard ? { guard } : {}) }), guard)
+  return (api) => {
+    const control = metrics.beside(controlApi({ api, handlers, logger, ...(guard ? { guard } : {}) }), guard)
+    return parts.page ? withPage(control) : control
+  }
 }

@@ -32,6 +32,8 @@ export interface StageOptions {
   agentPace?: AgentPace
   /** Agents generate certificates and use TLS; only with {@link network}. Default: as Ironic requires. */
   agentTls?: boolean
+  /** Serves the dashboard at `/_lab/ui`. Default false. */
+  page?: boolean
   /** Hardware managers of the agents; default the standard ones. */
   managers?: readonly HardwareManager[]
   /** Account of BMCs without one of their own; by default each takes the account that the first node uses. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 
 const SKIPPED = new Set(['node_modules', 'dist', 'fixtures', '.git'])
@@ -8,16 +8,17 @@ export function sourceFiles(root: string, folder = '.'): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : sourceFiles(root, path)
-    return entry.name.endsWith('.ts') ? [path] : []
+    return /\.tsx?$/.test(entry.name) ? [path] : []
   })
 }
 
 /** Files that a file imports, types included, as paths from the root of the project; packages are left out. */
 export function importsOf(root: string, file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8')
-  return [...text.matchAll(/(?:from|import\(|^import)\s*'(\.[^']+)'/gm)].map(([, path]) =>
-    relative(root, resolve(root, file, '..', path!.replace(/\.js$/, '.ts'))),
-  )
+  return [...text.matchAll(/(?:from|import\(|^import)\s*'(\.[^']+)'/gm)].map(([, path]) => {
+    const source = resolve(root, file, '..', path!.replace(/\.js$/, '.ts'))
+    return relative(root, existsSync(`${source}x`) ? `${source}x` : source)
+  })
 }
 
 /** Groups of two or more files that import each other, directly or by others, largest first (Tarjan's algorithm). */

@@ -98,6 +98,11 @@ export const SERVER_SHAPES = {
     description: 'run the clock X times as fast (default: 1)',
     schema: { type: 'number', exclusiveMinimum: 0, maximum: 100_000 },
   },
+  open: {
+    description: 'open the dashboard in a browser: the program in BROWSER, or that of the desktop',
+    schema: FLAG,
+  },
+  'no-ui': { description: 'serve no dashboard (default: at /_lab/ui of the printed URL)', schema: FLAG },
   realistic: {
     description: 'take the time that a real agent and real hardware take (default: no time)',
     schema: FLAG,

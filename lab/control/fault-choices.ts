@@ -1,0 +1,51 @@
+import { AGENT_OPERATIONS, IRONIC_OPERATIONS, PROVISION_STATES } from '../../wire/index.js'
+import { ASKED, CONDITIONS, POINTS } from '../faults/check-fault.js'
+import type { FaultKind, FaultMatch } from '../faults/fault.js'
+import type { Schema } from './operation.js'
+import { effectMembers, MATCH } from './schemas.js'
+
+/** An input of a form: a member of an effect. */
+export interface EffectMember {
+  readonly name: string
+  readonly isRequired: boolean
+  readonly schema: Schema
+}
+
+/** A kind of fault, and what can stand beside it. */
+export interface FaultChoice {
+  readonly kind: FaultKind
+  readonly members: readonly EffectMember[]
+  /** Conditions that can hold where it strikes. */
+  readonly conditions: readonly (keyof FaultMatch)[]
+  /** Receivers of exchanges in which it acts. */
+  readonly asked: readonly string[]
+}
+
+const ANYWHERE = ['node', 'machine', 'state', 'step', 'phase'] as const
+
+const properties = (schema: Schema) => schema['properties'] as Readonly<Record<string, Schema>>
+
+/** The faults that a form can offer, as data: nothing that {@link checkFault} would refuse by its kind. */
+export const FAULT_CHOICES = {
+  kinds: (Object.keys(POINTS) as FaultKind[]).map((kind): FaultChoice => {
+    const { properties: members = {}, required = [] } = effectMembers(kind)
+    const acts = (points: readonly string[]) => points.some((point) => POINTS[kind].includes(point))
+    const own = Object.entries(CONDITIONS).flatMap(([name, at]) => (acts(at) ? [name as keyof FaultMatch] : []))
+    return {
+      kind,
+      members: Object.entries(members).map(([name, schema]) => ({ name, schema, isRequired: required.includes(name) })),
+      conditions: [...ANYWHERE, ...own],
+      asked: ASKED[kind] ?? ['ironic', 'agent', 'images'],
+    }
+  }),
+  /** Conditions that select by different things: no fault can match two of them at once. */
+  apart: Object.entries(CONDITIONS).map(([name, points]) => ({ name, points })),
+  states: [...PROVISION_STATES] as readonly string[],
+  phases: properties(MATCH)['phase']!['enum'] as readonly string[],
+  routes: [
+    ...IRONIC_OPERATIONS.map(({ method, path }) => ({ to: 'ironic', route: `${method} ${path}` })),
+    ...Object.values(AGENT_OPERATIONS).flatMap(({ method, paths }) =>
+      paths.slice(0, 1).map((path) => ({ to: 'agent', route: `${method} ${path}` })),
+    ),
+  ],
+} as const

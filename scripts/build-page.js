@@ -1,0 +1,71 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+// Makes the dashboard of ui/: the few files of dist/page/ that a browser loads.
+
+const root = join(import.meta.dirname, '..')
+const made = join(root, 'dist/page/index.html')
+
+// A server may read them meanwhile: they are written only when there is a change.
+if (isFresh()) process.exit()
+
+const { build } = await import('vite')
+await build({
+  root: join(root, 'ui'),
+  configFile: false,
+  // Names of files are relative: a proxy may serve the page below another path.
+  base: './',
+  logLevel: 'warn',
+  plugins: [labOfThePage()],
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    ...{ outDir: join(root, 'dist/page'), emptyOutDir: true, target: 'es2022', reportCompressedSize: false },
+    // Scripts and styles within the page are refused by its own policy.
+    ...{ modulePreload: false, assetsInlineLimit: 0 },
+  },
+})
+
+/**
+ * The page takes of the lab its client and some tables. The client's list of calls and the tables are data by then: without
+ * their schemas they are a tenth of the code that makes them.
+ */
+function labOfThePage() {
+  const lab = (path) => join(root, 'dist/lab', path)
+  const operations = lab('control/operations.js')
+  const choices = lab('control/fault-choices.js')
+  return {
+    name: 'lab-of-the-page',
+    enforce: 'pre',
+    resolveId: (source) => (/^(\.\.\/)+lab\/index\.js$/.test(source) ? '\0lab' : undefined),
+    async load(id) {
+      if (id === '\0lab')
+        return [
+          `export { ControlRefused, LabClient } from ${JSON.stringify(lab('control/lab-client.js'))}`,
+          `export { FAULT_CHOICES } from ${JSON.stringify(choices)}`,
+        ].join('\n')
+      if (id === choices) {
+        const { FAULT_CHOICES } = await import(choices)
+        return `export const FAULT_CHOICES = ${JSON.stringify(FAULT_CHOICES)}`
+      }
+      if (id !== operations) return undefined
+      const { CONTROL_OPERATIONS } = await import(operations)
+      const calls = CONTROL_OPERATIONS.map(({ id, method, path, query, body, answer }) => ({
+        ...{ id, method, path, query: query ? {} : undefined, body: body ? {} : undefined },
+        answer: typeof answer === 'string' ? answer : undefined,
+      }))
+      return `export const CONTROL_OPERATIONS = ${JSON.stringify(calls)}`
+    },
+  }
+}
+
+function isFresh() {
+  if (!existsSync(made)) return false
+  const { mtimeMs: since } = statSync(made)
+  const below = (folder) => readdirSync(join(root, folder), { recursive: true }).map((path) => join(root, folder, path))
+  const inputs = [
+    ...[import.meta.filename, join(root, 'package-lock.json')],
+    ...below('ui').filter((path) => !/\.test\.ts$/.test(path)),
+    ...below('dist/lab/control').filter((path) => path.endsWith('.js')),
+  ]
+  return inputs.every((path) => statSync(path).mtimeMs < since)
+}

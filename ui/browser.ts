@@ -1,0 +1,74 @@
+// The page's time, storage and address: the one place that touches the browser's own.
+
+/** Milliseconds since 1970 of this computer. */
+export const wallTime = (): number => Date.now()
+
+/** Waits; ends early, without an error, when the signal is aborted. */
+export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const timer = setTimeout(resolve, ms)
+    signal?.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
+  })
+
+/** Calls a function again and again until the result is called. */
+export function every(ms: number, act: () => void): () => void {
+  const timer = setInterval(act, ms)
+  return () => clearInterval(timer)
+}
+
+/** A signal that is aborted after a time, or with another one. */
+export const within = (ms: number, signal?: AbortSignal): AbortSignal =>
+  signal ? AbortSignal.any([AbortSignal.timeout(ms), signal]) : AbortSignal.timeout(ms)
+
+/** Calls once per frame, however often it is asked. */
+export function oncePerFrame(act: () => void): () => void {
+  let asked = false
+  return () => {
+    if (asked) return
+    asked = true
+    requestAnimationFrame(() => {
+      asked = false
+      act()
+    })
+  }
+}
+
+/** Calls after a time, once for all that asked until then. */
+export function atMostEvery(ms: number, act: () => void): () => void {
+  let asked = false
+  return () => {
+    if (asked) return
+    asked = true
+    setTimeout(() => {
+      asked = false
+      act()
+    }, ms)
+  }
+}
+
+/** Beginning of the lab's URLs, from the page's own address: `https://host/prefix`. */
+export const labUrl = (): string => location.href.replace(/\/_lab\/ui\/.*$/s, '')
+
+/** A value that outlives a reload of the tab, and nothing else. */
+export const tabStorage = storage(() => sessionStorage)
+/** A setting of this browser. */
+export const settings = storage(() => localStorage)
+
+function storage(of: () => Storage) {
+  // Browsers refuse storage by settings of privacy; the page works without.
+  const trying = <Value>(act: () => Value): Value | null => {
+    try {
+      return act()
+    } catch {
+      return null
+    }
+  }
+  return {
+    get: (name: string): string | null => trying(() => of().getItem(`ironstage.${name}`)),
+    set: (name: string, value: string | null): void =>
+      void trying(() =>
+        value === null ? of().removeItem(`ironstage.${name}`) : of().setItem(`ironstage.${name}`, value),
+      ),
+  }
+}

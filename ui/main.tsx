@@ -1,0 +1,11 @@
+import { render } from 'preact'
+import './style/base.css'
+import './style/frame.css'
+import './style/fleet.css'
+import './style/node.css'
+import './style/faults.css'
+import { applyTheme } from './parts/theme.js'
+import { App } from './parts/app.js'
+
+applyTheme()
+render(<App />, document.getElementById('page')!)

@@ -1,0 +1,92 @@
+import { useEffect } from 'preact/hooks'
+import { link } from '../state/connection.js'
+import { followLab } from '../state/lab-state.js'
+import { VIEWS } from '../views/views.js'
+import { Help } from './help.js'
+import { dialog, takeKeys } from './keys.js'
+import { Login } from './login.js'
+import { go, route } from './navigation.js'
+import { dismiss, notices } from './notices.js'
+import { Palette } from './palette.js'
+import { nextTheme } from './theme.js'
+import { TopBar } from './top-bar.js'
+
+export function App() {
+  const isAsked = link.value.kind === 'login'
+  useEffect(() => {
+    if (isAsked) return undefined
+    const controller = new AbortController()
+    void followLab(controller.signal)
+    return () => controller.abort()
+  }, [isAsked])
+  useEffect(
+    () =>
+      takeKeys([
+        { key: '?', does: 'keys that there are', act: () => void (dialog.value = 'help') },
+        { key: 't', does: 'dark, light, or as the system is', act: nextTheme },
+        ...VIEWS.flatMap(({ view, title, key }) =>
+          key ? [{ key, does: `go to ${title}`, act: () => go({ view }) }] : [],
+        ),
+      ]),
+    [],
+  )
+  if (link.value.kind === 'login') return <Login isWrong={link.value.isWrong} />
+  const { view, ident } = route.value
+  const shown = VIEWS.find((one) => one.view === view)
+  const Shown = shown?.show
+  return (
+    <>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}
+      >
+        To the content
+      </a>
+      <TopBar />
+      <LinkNotice />
+      <main id="main" tabIndex={-1}>
+        {Shown ? (
+          <Shown key={`${view}/${ident ?? ''}`} ident={ident} />
+        ) : (
+          <p class="empty">
+            There is no page {view}. <a href="#/fleet">The fleet</a> lists all nodes.
+          </p>
+        )}
+      </main>
+      <Notices />
+      {dialog.value === 'palette' && <Palette />}
+      {dialog.value === 'help' && <Help />}
+    </>
+  )
+}
+
+/** Says that the server is lost. */
+function LinkNotice() {
+  const { value } = link
+  return (
+    <div role="alert" class={value.kind === 'lost' ? 'lost' : ''}>
+      {value.kind === 'lost' && (
+        <>
+          <strong>Connection lost</strong>: {value.why}. The page shows what was there, and goes on when the server is
+          back.
+        </>
+      )}
+    </div>
+  )
+}
+
+function Notices() {
+  return (
+    <div class="notices" role="status">
+      {notices.value.map(({ id, isError, text }) => (
+        <div key={id} class={isError ? 'notice error' : 'notice'}>
+          <span>{text}</span>
+          <button class="plain" aria-label="Dismiss" onClick={() => dismiss(id)}>
+            ×
+          </button>
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,42 @@
+import { signal } from '@preact/signals'
+
+/** A key that does something, as the help lists it. */
+export interface Key {
+  readonly key: string
+  readonly does: string
+  readonly act: () => void
+}
+
+/** Open dialogs of the whole page. */
+export const dialog = signal<'palette' | 'help' | null>(null)
+
+const layers = new Set<readonly Key[]>()
+
+/** Keys of the view that is shown, for the help. */
+export const keysShown = signal<readonly Key[]>([])
+
+/** Takes keys until the result is called. */
+export function takeKeys(keys: readonly Key[]): () => void {
+  layers.add(keys)
+  keysShown.value = [...layers].flat()
+  return () => {
+    layers.delete(keys)
+    keysShown.value = [...layers].flat()
+  }
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && target.closest('input, select, textarea, [contenteditable]') !== null
+
+addEventListener('keydown', (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+    event.preventDefault()
+    dialog.value = dialog.value === 'palette' ? null : 'palette'
+    return
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || dialog.value !== null) return
+  const key = [...layers].flat().find((one) => one.key === event.key)
+  if (!key) return
+  event.preventDefault()
+  key.act()
+})

@@ -1,0 +1,26 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { dialog } from './keys.js'
+
+/** A dialog over the page. Escape and a click beside it close it; the focus goes back to where it was. */
+export function Modal({ label, children }: { label: string; children: ComponentChildren }) {
+  const element = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const before = document.activeElement
+    element.current?.showModal()
+    return () => {
+      if (before instanceof HTMLElement) before.focus()
+    }
+  }, [])
+  const close = (): void => void (dialog.value = null)
+  return (
+    <dialog
+      ref={element}
+      aria-label={label}
+      onClose={close}
+      onClick={({ target }) => target === element.current && close()}
+    >
+      {children}
+    </dialog>
+  )
+}

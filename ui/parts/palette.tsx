@@ -1,0 +1,80 @@
+import { useMemo, useState } from 'preact/hooks'
+import { rows, rowsVersion } from '../state/lab-state.js'
+import { choicesFor } from '../state/palette.js'
+import { VIEWS } from '../views/views.js'
+import { setMode } from './clock.js'
+import { dialog } from './keys.js'
+import { Modal } from './modal.js'
+import { go } from './navigation.js'
+import { nextTheme } from './theme.js'
+
+const COMMANDS = [
+  ...VIEWS.flatMap(({ view, title, key }) =>
+    title === null ? [] : [{ text: title, hint: key ? `page, ${key}` : 'page', act: () => go({ view }) }],
+  ),
+  { text: 'Failed nodes', hint: 'fleet', act: () => go({ view: 'fleet', query: { error: 'any' } }) },
+  { text: 'Pause the clock', hint: 'command', act: () => void setMode('manual') },
+  { text: 'Run the clock in real time', hint: 'command', act: () => void setMode('real') },
+  { text: 'Change colours: dark, light, as the system is', hint: 'command, t', act: nextTheme },
+  { text: 'Keys', hint: 'help, ?', act: () => void (dialog.value = 'help') },
+]
+
+/** Finds a node, a page or a command by its name. */
+export function Palette() {
+  const [typed, setTyped] = useState('')
+  const [active, setActive] = useState(0)
+  const version = rowsVersion.value
+  const choices = useMemo(
+    () =>
+      choicesFor(typed, {
+        ...{ commands: COMMANDS, rows: rows.list() },
+        openRow: ({ name, isNode }) => go({ view: isNode ? 'nodes' : 'machines', ident: name }),
+      }),
+    [typed, version],
+  )
+  const at = Math.min(active, choices.length - 1)
+  const choose = (index: number): void => {
+    dialog.value = null
+    choices[index]?.act()
+  }
+  const keys: Readonly<Record<string, () => void>> = {
+    ArrowDown: () => setActive(Math.min(at + 1, choices.length - 1)),
+    ArrowUp: () => setActive(Math.max(at - 1, 0)),
+    Enter: () => choose(at),
+  }
+  return (
+    <Modal label="Find a node, a page or a command">
+      <input
+        class="palette-input"
+        role="combobox"
+        aria-label="Node, page or command"
+        aria-expanded="true"
+        aria-controls="palette-choices"
+        aria-activedescendant={choices.length > 0 ? `palette-${at}` : undefined}
+        placeholder="Node, page or command"
+        autofocus
+        value={typed}
+        onInput={({ currentTarget }) => (setTyped(currentTarget.value), setActive(0))}
+        onKeyDown={(event) => {
+          const act = keys[event.key]
+          if (act) event.preventDefault()
+          act?.()
+        }}
+      />
+      <ul class="choices" id="palette-choices" role="listbox" aria-label="Choices">
+        {choices.map(({ text, hint }, index) => (
+          <li
+            key={`${text}/${hint}`}
+            id={`palette-${index}`}
+            role="option"
+            aria-selected={index === at}
+            onClick={() => choose(index)}
+          >
+            <span>{text}</span> <span class="quiet">{hint}</span>
+          </li>
+        ))}
+      </ul>
+      {choices.length === 0 && <p class="empty">Nothing has this name.</p>}
+    </Modal>
+  )
+}

@@ -1,0 +1,69 @@
+import { useEffect, useState } from 'preact/hooks'
+import { every } from '../browser.js'
+import { link } from '../state/connection.js'
+import { clock, labTime } from '../state/lab-state.js'
+import { VIEWS } from '../views/views.js'
+import { clockText, dateText } from './clock.js'
+import { dialog } from './keys.js'
+import { route } from './navigation.js'
+import { nextTheme, theme } from './theme.js'
+
+export function TopBar() {
+  const { view } = route.value
+  return (
+    <header class="top">
+      <a class="brand" href="#/fleet">
+        ironstage
+      </a>
+      <nav aria-label="Pages">
+        {VIEWS.map((one) =>
+          one.title === null ? null : (
+            <a
+              key={one.view}
+              href={`#/${one.view}`}
+              aria-current={
+                one.view === view || one.view === VIEWS.find((each) => each.view === view)?.below ? 'page' : undefined
+              }
+            >
+              {one.title}
+            </a>
+          ),
+        )}
+      </nav>
+      <span class="space" />
+      <LabTime />
+      <span class={`link ${link.value.kind}`}>{LINK_WORDS[link.value.kind]}</span>
+      <button onClick={() => void (dialog.value = 'palette')} title="Find a node, a page or a command (Ctrl+K)">
+        Find <kbd>Ctrl K</kbd>
+      </button>
+      <button
+        class="icon"
+        aria-label={`Colours: ${theme.value}`}
+        title={`Colours: ${theme.value} (t)`}
+        onClick={nextTheme}
+      >
+        ◐
+      </button>
+      <button class="icon" aria-label="Keys" title="Keys (?)" onClick={() => void (dialog.value = 'help')}>
+        ?
+      </button>
+    </header>
+  )
+}
+
+const LINK_WORDS = { connecting: 'connecting', live: 'live', lost: 'lost', login: '' } as const
+
+/** Lab time as it passes. */
+function LabTime() {
+  const [, tick] = useState(0)
+  const report = clock.value
+  useEffect(() => every(500, () => tick((count) => count + 1)), [])
+  if (!report) return null
+  const time = labTime(report)
+  const words = report.mode === 'manual' ? 'paused' : report.mode
+  return (
+    <a class="lab-time" href="#/faults" title={`Lab time ${dateText(time)} UTC, clock ${report.mode}`}>
+      <span class="quiet">lab</span> {clockText(time)} <span class={`mode ${report.mode}`}>{words}</span>
+    </a>
+  )
+}

@@ -1,0 +1,57 @@
+import type { FaultReport } from '../../lab/index.js'
+import { adviceFor, type Advice } from './advice.js'
+import { commonError } from './filter.js'
+import type { Row } from './rows.js'
+
+/** Machines that fail or hang alike. */
+export interface Problem {
+  readonly key: string
+  readonly kind: 'failed' | 'error' | 'blocked' | 'slow'
+  /** State of its machines, and their error without names. */
+  readonly state: string
+  readonly error: string
+  readonly rows: readonly Row[]
+  /** Faults that struck any of them and are still there. */
+  readonly faults: readonly FaultReport[]
+  readonly advice: Advice
+}
+
+/** Lab time after which a state that should pass is worth a look. */
+export const SLOW = 10 * 60_000
+
+/** What goes wrong in a lab: what fails, then what cannot go on, then what takes long; the most frequent first. */
+export function problemsOf(
+  rows: readonly Row[],
+  faults: readonly FaultReport[],
+  struckBy: (id: string) => readonly string[],
+  now: number,
+): Problem[] {
+  const groups = new Map<string, { kind: Problem['kind']; row: Row; error: string; rows: Row[]; ids: Set<string> }>()
+  for (const row of rows) {
+    const kind = kindOf(row, now)
+    if (!kind) continue
+    const error = kind === 'blocked' ? commonError({ ...row, error: row.waitsFor }) : commonError(row)
+    const key = `${kind}\n${row.state}\n${error}`
+    const group = groups.get(key) ?? { kind, row, error, rows: [], ids: new Set<string>() }
+    if (group.rows.length === 0) groups.set(key, group)
+    group.rows.push(row)
+    for (const id of struckBy(row.id)) group.ids.add(id)
+  }
+  return [...groups]
+    .map(([key, { kind, row, error, rows: alike, ids }]): Problem => {
+      const active = faults.filter(({ id }) => ids.has(id))
+      const about = { kind, state: row.state, error, faults: active, isInMaintenance: row.isInMaintenance }
+      return { key, kind, state: row.state, error, rows: alike, faults: active, advice: adviceFor(about) }
+    })
+    .sort((a, b) => ORDER[a.kind] - ORDER[b.kind] || b.rows.length - a.rows.length || a.key.localeCompare(b.key))
+}
+
+const ORDER: Readonly<Record<Problem['kind'], number>> = { failed: 0, error: 1, blocked: 2, slow: 3 }
+
+function kindOf(row: Row, now: number): Problem['kind'] | null {
+  if (row.look === 'failed') return 'failed'
+  if (row.waitsFor !== null) return 'blocked'
+  if (row.error !== null && row.error !== '') return 'error'
+  const isPassing = row.look === 'working' || row.look === 'waiting'
+  return isPassing && row.since !== null && now - row.since > SLOW ? 'slow' : null
+}

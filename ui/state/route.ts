@@ -1,0 +1,48 @@
+import { EVERYTHING, type Filter } from './filter.js'
+
+/** A place in the page, which its address holds. */
+export interface Route {
+  /** `fleet`, `nodes`, `machines`, `exchanges`, `faults`. */
+  readonly view: string
+  /** Name or uuid of a node; id of a machine. */
+  readonly ident: string | null
+  readonly query: Readonly<Record<string, string>>
+}
+
+export const HOME: Route = { view: 'fleet', ident: null, query: {} }
+
+/** `#/nodes/NAME?tab=record` as a route. */
+export function routeIn(hash: string): Route {
+  const [path = '', search = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s)
+  const [view = '', ...rest] = path.split('/')
+  if (view === '') return HOME
+  return {
+    view,
+    ident: rest.length > 0 && rest[0] !== '' ? decoded(rest.join('/')) : null,
+    query: Object.fromEntries(new URLSearchParams(search)),
+  }
+}
+
+export function hashOf({ view, ident = null, query = {} }: Partial<Route> & Pick<Route, 'view'>): string {
+  const search = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))
+  return `#/${view}${ident === null ? '' : `/${encodeURIComponent(ident)}`}${search.size > 0 ? `?${search}` : ''}`
+}
+
+/** The filter that an address holds. */
+export const filterIn = ({ query }: Route): Filter => ({
+  ...EVERYTHING,
+  ...{ text: query['text'] ?? '', fault: query['fault'] ?? '', error: query['error'] ?? '' },
+  states: (query['state'] ?? '').split(',').filter(Boolean),
+})
+
+export const queryOf = ({ states, text, fault, error }: Filter): Record<string, string> => ({
+  ...{ state: states.join(','), text, fault, error },
+})
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,177 @@
+import type { IronicCall } from './connection.js'
+import type { Row } from './rows.js'
+
+/** Something that can be asked of a node. */
+export interface Verb {
+  readonly id: string
+  readonly title: string
+  /** One sentence. */
+  readonly does: string
+  /** Asks before it acts: data is lost. */
+  readonly destroys?: boolean
+  readonly call: (row: Row) => IronicCall
+  /** Whether it fits a node's state. */
+  readonly fits: (row: Row) => boolean
+}
+
+const path = (row: Row, rest: string): string => `/v1/nodes/${row.id}/${rest}`
+
+const provision =
+  (target: string, more: Readonly<Record<string, unknown>> = {}) =>
+  (row: Row): IronicCall => ({ method: 'PUT', path: path(row, 'states/provision'), body: { target, ...more } })
+
+const power =
+  (target: string) =>
+  (row: Row): IronicCall =>
+    row.isNode
+      ? { method: 'PUT', path: path(row, 'states/power'), body: { target } }
+      : {
+          method: 'PUT',
+          path: `/_lab/machines/${encodeURIComponent(row.id)}/power`,
+          body: { power: LAB_POWER[target] },
+        }
+
+const LAB_POWER: Readonly<Record<string, string>> = { 'power on': 'on', 'power off': 'off', rebooting: 'reboot' }
+
+const INSTALL = [{ interface: 'deploy', step: 'install_coreos', priority: 80, args: {} }]
+
+const inStates =
+  (...states: string[]) =>
+  ({ state, isNode }: Row): boolean =>
+    isNode && states.includes(state)
+
+const anyNode = ({ isNode }: Row): boolean => isNode
+
+/** In the order in which a node's life goes. */
+export const VERBS: readonly Verb[] = [
+  {
+    ...{
+      id: 'manage',
+      title: 'Manage',
+      does: 'has Ironic verify the BMC, or takes the node back from available or a failure',
+    },
+    call: provision('manage'),
+    fits: inStates('enroll', 'available', 'inspect failed', 'clean failed', 'adopt failed'),
+  },
+  {
+    ...{ id: 'inspect', title: 'Inspect', does: 'has the hardware looked at' },
+    call: provision('inspect'),
+    fits: inStates('manageable', 'inspect failed'),
+  },
+  {
+    ...{ id: 'provide', title: 'Provide', does: 'cleans the node and makes it available' },
+    call: provision('provide'),
+    fits: inStates('manageable'),
+  },
+  {
+    ...{ id: 'deploy', title: 'Deploy', does: 'deploys the node as its fields say' },
+    call: provision('active'),
+    fits: inStates('available', 'deploy failed', 'error'),
+  },
+  {
+    ...{ id: 'install', title: 'Install CoreOS', does: 'deploys the node by the step install_coreos' },
+    call: provision('active', { deploy_steps: INSTALL }),
+    fits: inStates('available', 'deploy failed', 'error'),
+  },
+  {
+    ...{
+      id: 'undeploy',
+      title: 'Undeploy',
+      does: 'tears the node down and cleans it: its disks are erased',
+      destroys: true,
+    },
+    call: provision('deleted'),
+    fits: inStates('active', 'deploy failed', 'error', 'rescue', 'rescue failed', 'wait call-back'),
+  },
+  {
+    ...{ id: 'abort', title: 'Abort', does: 'ends what is under way' },
+    call: provision('abort'),
+    fits: inStates(
+      'clean wait',
+      'inspect wait',
+      'wait call-back',
+      'rescue wait',
+      'service wait',
+      'clean hold',
+      'deploy hold',
+    ),
+  },
+  {
+    ...{ id: 'power-on', title: 'Power on', does: 'switches the machine on' },
+    call: power('power on'),
+    fits: ({ power: now }) => now !== 'power on',
+  },
+  {
+    ...{ id: 'power-off', title: 'Power off', does: 'cuts the power of the machine' },
+    call: power('power off'),
+    fits: ({ power: now }) => now !== 'power off',
+  },
+  {
+    ...{ id: 'reboot', title: 'Reboot', does: 'starts the machine again' },
+    call: power('rebooting'),
+    fits: ({ power: now }) => now === 'power on',
+  },
+  {
+    ...{ id: 'maintenance-on', title: 'Maintenance on', does: 'keeps Ironic from working on the node' },
+    call: (row) => ({ method: 'PUT', path: path(row, 'maintenance'), body: { reason: 'set in the dashboard' } }),
+    fits: (row) => anyNode(row) && !row.isInMaintenance,
+  },
+  {
+    ...{ id: 'maintenance-off', title: 'Maintenance off', does: 'lets Ironic work on the node again' },
+    call: (row) => ({ method: 'DELETE', path: path(row, 'maintenance') }),
+    fits: (row) => anyNode(row) && row.isInMaintenance,
+  },
+]
+
+export const verbOf = (id: string): Verb => VERBS.find((verb) => verb.id === id)!
+
+/** Verbs that fit some of the rows, and how many. */
+export function verbsFor(rows: readonly Row[]): { verb: Verb; count: number }[] {
+  return VERBS.flatMap((verb) => {
+    const count = rows.filter(verb.fits).length
+    return count > 0 ? [{ verb, count }] : []
+  })
+}
+
+/** Calls under way at once. */
+const AT_ONCE = 4
+
+/** Outcome of a verb over many rows. */
+export interface VerbOutcome {
+  readonly done: number
+  /** Sentences of refusals with the names that they are of. */
+  readonly refused: ReadonlyMap<string, readonly string[]>
+}
+
+/** Asks a verb of all rows that it fits. */
+export async function askAll(
+  verb: Verb,
+  rows: readonly Row[],
+  call: (call: IronicCall) => Promise<unknown>,
+): Promise<VerbOutcome> {
+  const waiting = rows.filter(verb.fits)
+  const refused = new Map<string, string[]>()
+  let done = 0
+  const work = async (): Promise<void> => {
+    for (let row = waiting.shift(); row; row = waiting.shift())
+      try {
+        await call(verb.call(row))
+        done++
+      } catch (error) {
+        const why = (error instanceof Error ? error.message : String(error)).replaceAll(row.id, 'NODE')
+        refused.set(why, [...(refused.get(why) ?? []), row.name])
+      }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return { done, refused }
+}
+
+/** `38 of 40: Deploy. 2 refused: ... (node-3, node-7)` */
+export function outcomeText(verb: Verb, { done, refused }: VerbOutcome): string {
+  const count = [...refused.values()].reduce((sum, names) => sum + names.length, 0)
+  const refusals = [...refused].map(
+    ([why, names]) => `${why} (${names.slice(0, 3).join(', ')}${names.length > 3 ? `, ${names.length - 3} more` : ''})`,
+  )
+  if (count === 0) return `${verb.title}: ${done} ${done === 1 ? 'machine was' : 'machines were'} asked.`
+  return `${verb.title}: ${done} asked, ${count} refused: ${refusals.slice(0, 2).join('; ')}`
+}

@@ -1,0 +1,3 @@
+export function FaultsView() {
+  return <h1>Faults and clock</h1>
+}

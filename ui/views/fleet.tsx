@@ -1,0 +1,159 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { settings } from '../browser.js'
+import { takeKeys } from '../parts/keys.js'
+import { go, route } from '../parts/navigation.js'
+import { Mark } from '../parts/shapes.js'
+import { countsOf, EVERYTHING, filtered, isEverything, type Filter } from '../state/filter.js'
+import type { CellSize } from '../state/grid-layout.js'
+import { faults, isFleet, rows, rowsVersion } from '../state/lab-state.js'
+import { link } from '../state/connection.js'
+import { filterIn, queryOf } from '../state/route.js'
+import { EmptyFleet, FleetActions } from './fleet-actions.js'
+import { FleetGrid } from './fleet-grid.js'
+import { FleetTable } from './fleet-table.js'
+import { Problems } from './problems.js'
+import { select, selected } from './selection.js'
+
+type Form = 'grid' | 'table'
+
+/** Every machine, as a grid or a table. */
+export function FleetView() {
+  const version = rowsVersion.value
+  const filter = filterIn(route.value)
+  const all = rows.list()
+  const shown = useMemo(
+    () => (isEverything(filter) ? all : filtered(all, filter, (id) => rows.struckBy(id))),
+    [version, all, JSON.stringify(filter)],
+  )
+  const [form, setForm] = useState<Form>(settings.get('fleet') === 'table' ? 'table' : 'grid')
+  const [size, setSize] = useState<CellSize>('auto')
+  const text = useRef<HTMLInputElement>(null)
+  const refine = (change: Partial<Filter>): void =>
+    go({ view: 'fleet', query: queryOf({ ...filter, ...change }) }, { replace: true })
+  const choose = (next: Form): void => {
+    settings.set('fleet', next)
+    setForm(next)
+  }
+  useEffect(
+    () =>
+      takeKeys([
+        { key: '/', does: 'filter by text', act: () => text.current?.focus() },
+        { key: 'g', does: 'grid or table', act: () => setForm((now) => (now === 'grid' ? 'table' : 'grid')) },
+        { key: 'f', does: 'only what has an error', act: () => go({ view: 'fleet', query: { error: 'any' } }) },
+        {
+          ...{ key: 'j', does: 'next machine; k the one before' },
+          act: () => document.querySelector<HTMLElement>('.grid, .table-box')?.focus(),
+        },
+        { key: 'a', does: 'select all that are shown', act: () => select(filteredNow().map(({ id }) => id)) },
+        { key: 'Escape', does: 'select nothing', act: () => select([]) },
+      ]),
+    [],
+  )
+  if (all.length === 0)
+    return link.value.kind === 'live' ? <EmptyFleet onAdded={() => {}} /> : <p class="empty">Asking the lab …</p>
+  return (
+    <div class="fleet">
+      <h1>{isFleet.value ? 'Machines' : 'Fleet'}</h1>
+      <Problems all={all} />
+      <Counts all={all} filter={filter} refine={refine} />
+      <div class="tools">
+        <input
+          ref={text}
+          type="search"
+          aria-label="Filter by text"
+          placeholder="Name, state, step, error"
+          value={filter.text}
+          onInput={({ currentTarget }) => refine({ text: currentTarget.value })}
+        />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={filter.error !== ''}
+            onChange={({ currentTarget }) => refine({ error: currentTarget.checked ? 'any' : '' })}
+          />
+          with an error
+        </label>
+        <label>
+          Fault{' '}
+          <select value={filter.fault} onChange={({ currentTarget }) => refine({ fault: currentTarget.value })}>
+            <option value="">any or none</option>
+            <option value="any">struck by any</option>
+            {faults.value.map(({ id, label, effect }) => (
+              <option key={id} value={id}>
+                {id}: {label ?? effect.kind}
+              </option>
+            ))}
+          </select>
+        </label>
+        <span class="quiet" role="status">
+          {shown.length === all.length ? `${all.length} machines` : `${shown.length} of ${all.length}`}
+        </span>
+        {!isEverything(filter) && <button onClick={() => refine(EVERYTHING)}>Show all</button>}
+        <button onClick={() => select(selected.value.size > 0 ? [] : shown.map(({ id }) => id))}>
+          {selected.value.size > 0 ? 'Select none' : 'Select all'}
+        </button>
+        <span class="space" />
+        <div class="choice" role="group" aria-label="Shown as">
+          <button aria-pressed={form === 'grid'} onClick={() => choose('grid')}>
+            Grid
+          </button>
+          <button aria-pressed={form === 'table'} onClick={() => choose('table')}>
+            Table
+          </button>
+        </div>
+        {form === 'grid' && (
+          <label>
+            Cells{' '}
+            <select value={size} onChange={({ currentTarget }) => setSize(currentTarget.value as CellSize)}>
+              <option value="auto">by number</option>
+              <option value="small">small</option>
+              <option value="medium">medium</option>
+              <option value="large">large</option>
+            </select>
+          </label>
+        )}
+      </div>
+      <FleetActions />
+      {shown.length === 0 ? (
+        <p class="empty">No machine is so.</p>
+      ) : form === 'grid' ? (
+        <FleetGrid rows={shown} size={size} version={version} />
+      ) : (
+        <FleetTable rows={shown} />
+      )}
+    </div>
+  )
+}
+
+const filteredNow = () => filtered(rows.list(), filterIn(route.peek()), (id) => rows.struckBy(id))
+
+/** The states that there are; each is a filter. */
+function Counts({
+  all,
+  filter,
+  refine,
+}: {
+  all: Parameters<typeof countsOf>[0]
+  filter: Filter
+  refine: (change: Partial<Filter>) => void
+}) {
+  return (
+    <div class="counts" role="group" aria-label="States">
+      {countsOf(all).map(({ state, count, look }) => {
+        const isOn = filter.states.includes(state)
+        return (
+          <button
+            key={state}
+            class="state"
+            aria-pressed={isOn}
+            onClick={() =>
+              refine({ states: isOn ? filter.states.filter((one) => one !== state) : [...filter.states, state] })
+            }
+          >
+            <Mark look={look} /> {state} <strong>{count}</strong>
+          </button>
+        )
+      })}
+    </div>
+  )
+}

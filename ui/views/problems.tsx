@@ -1,0 +1,87 @@
+import { doing, notice } from '../parts/notices.js'
+import { Mark } from '../parts/shapes.js'
+import { callIronic, lab } from '../state/connection.js'
+import { faults, labTime, readFaults, rows } from '../state/lab-state.js'
+import { problemsOf, type Problem } from '../state/problems.js'
+import { hashOf } from '../state/route.js'
+import type { Row } from '../state/rows.js'
+import { askAll, outcomeText, verbOf } from '../state/verbs.js'
+import { select } from './selection.js'
+
+/** Names that are listed. */
+const MOST_NAMES = 6
+
+/** What fails or hangs, why, and what helps. */
+export function Problems({ all }: { all: readonly Row[] }) {
+  const problems = problemsOf(all, faults.value, (id) => rows.struckBy(id), labTime())
+  if (problems.length === 0) return null
+  const count = problems.reduce((sum, problem) => sum + problem.rows.length, 0)
+  return (
+    <section aria-label="Problems" class="problems">
+      <h2>
+        {count} {count === 1 ? 'machine needs' : 'machines need'} a look
+      </h2>
+      <ul>
+        {problems.map((problem) => (
+          <ProblemItem key={problem.key} problem={problem} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const TITLES: Readonly<Record<Problem['kind'], (state: string) => string>> = {
+  failed: (state) => state,
+  error: (state) => `${state}, with an error`,
+  blocked: (state) => `${state}, cannot go on`,
+  slow: (state) => `${state} for long`,
+}
+
+function ProblemItem({ problem }: { problem: Problem }) {
+  const { kind, state, error, rows: alike, faults: active, advice } = problem
+  const verb = advice.verb === null ? null : verbOf(advice.verb)
+  const lift = () =>
+    doing(
+      async () => {
+        for (const { id } of active) await lab().liftFault(id)
+        await readFaults()
+      },
+      `Lifted ${active.map(({ id }) => id).join(', ')}.`,
+    )
+  const again = async () => {
+    const outcome = await askAll(verb!, alike, callIronic)
+    notice(outcomeText(verb!, outcome), outcome.refused.size > 0)
+  }
+  return (
+    <li class={`problem ${kind}`}>
+      <p class="problem-title">
+        <Mark look={alike[0]!.look} /> <strong>{alike.length}</strong> {TITLES[kind](state)}
+      </p>
+      {error !== '' && <p class="problem-error">{error}</p>}
+      <p>
+        {advice.why} <strong>{advice.remedy}</strong>
+      </p>
+      <p class="names">
+        {alike.slice(0, MOST_NAMES).map(({ id, name, isNode }) => (
+          <a key={id} href={hashOf({ view: isNode ? 'nodes' : 'machines', ident: name })}>
+            {name}
+          </a>
+        ))}
+        {alike.length > MOST_NAMES && <span class="quiet">{alike.length - MOST_NAMES} more</span>}
+      </p>
+      <p class="actions">
+        {active.length > 0 && (
+          <button onClick={() => void lift()}>
+            Lift {active.length === 1 ? active[0]!.id : `${active.length} faults`}
+          </button>
+        )}
+        {verb && (
+          <button onClick={() => void again()}>
+            {verb.title} {alike.length > 1 ? `all ${alike.length}` : ''}
+          </button>
+        )}
+        <button onClick={() => select(alike.map(({ id }) => id))}>Select</button>
+      </p>
+    </li>
+  )
+}
