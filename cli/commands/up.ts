@@ -22,7 +22,6 @@ import { agentOptionsOf } from './ignition-agent.js'
 import { readHardware } from '../options/hardware-file.js'
 import { imagesOf } from '../options/image-cache.js'
 import { readText } from '../options/input-files.js'
-import { imageText } from './images.js'
 import { liveImagesOf, rehearsalLiveImage, useCoreosIpa } from '../installer/live-image-options.js'
 import { logTo } from '../output/log.js'
 import type { Options } from '../options/options.js'
@@ -30,6 +29,7 @@ import { standardInputEnds } from '../options/standard-input.js'
 import { containStrayErrors } from '../stray-errors.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard.js'
 import { serveBmcs } from './up-bmcs.js'
+import { readyText } from './up-ready.js'
 import { hostsIn, readHostManifests, reconcileHosts } from './up-hosts.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 
@@ -249,53 +249,6 @@ async function kubeTokenOf({ 'kube-token': file, 'kube-api': port }: UpOptions):
 /** Objects of `--kube-api` in the state folder, which this process has locked by now. */
 const objectFileOf = ({ 'kube-api': port, 'state-dir': folder }: UpOptions) =>
   port === undefined || folder === undefined ? undefined : openObjectFile(join(folder, 'kube-objects.jsonl'))
-
-function readyText(
-  served: Served,
-  {
-    users,
-    variables,
-    nodes,
-    uiUrl,
-  }: { users: string | undefined; variables: Readonly<Record<string, string>> } & {
-    nodes: string | null
-    uiUrl: string | null
-  },
-): string {
-  const { url, authStrategy, caFile } = served
-  const machines = served.stage.machines.list().length
-  const secret = authStrategy === 'http_basic'
-  const { images } = served.stage
-  const exports = Object.entries(variables).map(([name, value]) => `    export ${name}=${value}`)
-  const curl = ['curl -s', ...(secret ? ['-u USER'] : []), ...(caFile === null ? [] : [`--cacert ${caFile}`])].join(' ')
-  return [
-    `Ironic is ready at ${url} with ${machines} simulated ${machines === 1 ? 'machine' : 'machines'}.`,
-    ...(nodes === null ? [] : [nodes]),
-    ...(uiUrl === null ? [] : [`Its dashboard is at ${uiUrl}`]),
-    '',
-    '  for BareMetal Operator and the baremetal command:',
-    ...exports,
-    ...(secret ? [`    export OS_USERNAME=... OS_PASSWORD=...   one of ${users ?? 'the users'}`] : []),
-    '  or in clouds.yaml:',
-    '    clouds:',
-    '      ironstage:',
-    ...(secret
-      ? ['        auth_type: http_basic', '        auth: {username: ..., password: ...}']
-      : ['        auth_type: none']),
-    ...(caFile === null ? [] : [`        cacert: ${caFile}`]),
-    `        endpoint: ${url}`,
-    `        baremetal_endpoint_override: ${url}`,
-    '',
-    ...(images
-      ? [
-          `  live images, which nodes boot ${variables['IRONIC_USE_COREOS_IPA'] === 'true' ? 'by default' : 'on request'}:`,
-          ...images.architectures.map((each) => imageText(`driver_info of a node, ${each}`, images.urls(each)!)),
-        ]
-      : []),
-    `  try: ${curl} -H 'X-OpenStack-Ironic-API-Version: latest' ${url}/v1/nodes`,
-    '',
-  ].join('\n')
-}
 
 interface NodeWatch {
   onEvent: (event: LabEvent) => void

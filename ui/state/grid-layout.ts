@@ -6,7 +6,7 @@ export interface GridLayout {
   readonly cellHeight: number
   /** Height of all rows. */
   readonly height: number
-  /** What a cell has room for. */
+  /** How much a cell has room for. */
   readonly detail: 'mark' | 'name' | 'state'
 }
 

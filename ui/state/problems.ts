@@ -19,7 +19,7 @@ export interface Problem {
 /** Lab time after which a state that should pass is worth a look. */
 export const SLOW = 10 * 60_000
 
-/** What goes wrong in a lab: what fails, then what cannot go on, then what takes long; the most frequent first. */
+/** Everything that goes wrong in a lab: what fails, then what cannot go on, then what takes long; the most frequent first. */
 export function problemsOf(
   rows: readonly Row[],
   faults: readonly FaultReport[],

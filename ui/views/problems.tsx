@@ -11,7 +11,7 @@ import { select } from './selection.js'
 /** Names that are listed. */
 const MOST_NAMES = 6
 
-/** What fails or hangs, why, and what helps. */
+/** Machines that fail or hang, why, and what helps. */
 export function Problems({ all }: { all: readonly Row[] }) {
   const problems = problemsOf(all, faults.value, (id) => rows.struckBy(id), labTime())
   if (problems.length === 0) return null
