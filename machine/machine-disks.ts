@@ -11,16 +11,12 @@ import {
   type TemporaryFolder,
 } from '../runtime/index.js'
 import type { BlockDevice } from './disk/block-device.js'
-import {
-  canAdopt,
-  describedDisk,
-  type AdoptingDevice,
-  type DescribedDevice,
-  type DiskState,
-} from './disk/described-disk.js'
+import { describedDisk, type DescribedDevice, type DiskState } from './disk/described-disk.js'
 import { createFileDisk, openFileDisk } from './disk/file-disk.js'
+import { whilePowered } from './disk/powered-disk.js'
 import { probed } from './disk/probed-disk.js'
-import { imageOf } from './hardware/changed-hardware.js'
+import { WriteLog, type WrittenRange } from './disk/write-log.js'
+import { imageOf, noSuchDisk } from './hardware/changed-hardware.js'
 import type { DiskSpec, MachineSpec } from './machine-spec.js'
 
 /** The folder of disk files: in the state folder, or a temporary one that is made when the first machine needs it. */
@@ -56,6 +52,23 @@ export class DiskFolder implements AsyncDisposable {
   }
 }
 
+/** A boot, and the program of it that writes at the moment. */
+interface WriterOfBoot {
+  boot: string
+  writer: () => string
+}
+
+/** A disk in a snapshot. */
+export type TakenDisk = DiskState & { readonly written: readonly WrittenRange[] }
+
+/** A disk that is looked at. */
+export interface SeenDisk {
+  spec: DiskSpec
+  /** Undefined where it is a file that there is not yet: nothing was written. */
+  device: BlockDevice | undefined
+  written: readonly WrittenRange[]
+}
+
 interface DiskParts {
   folder: DiskFolder
   clock: Clock
@@ -69,6 +82,8 @@ export class MachineDisks implements AsyncDisposable {
   readonly #devices = new Map<string, BlockDevice>()
   readonly #described = new Map<string, DescribedDevice>()
   readonly #files = new Map<string, FileBacked>()
+  /** Those of disks that were written by this process. */
+  readonly #written = new Map<string, WriteLog>()
   readonly #spec: MachineSpec
   readonly #parts: DiskParts
 
@@ -88,8 +103,36 @@ export class MachineDisks implements AsyncDisposable {
   }
 
   /** The disks for one boot: after its end every access rejects with the signal's reason. */
-  forBoot(signal: AbortSignal): ReadonlyMap<string, BlockDevice> {
-    return new Map(this.#spec.disks.map((disk) => [disk.name, whilePowered(this.#devices.get(imageOf(disk))!, signal)]))
+  forBoot(signal: AbortSignal, { boot, writer }: WriterOfBoot): ReadonlyMap<string, BlockDevice> {
+    const { clock } = this.#parts
+    return new Map(
+      this.#spec.disks.map((disk) => {
+        const image = imageOf(disk)
+        const wrote = (offset: number, length: number): void =>
+          this.#logOf(image).note({ offset, length, at: clock.now(), boot, by: writer() })
+        return [disk.name, whilePowered(this.#devices.get(image)!, signal, wrote)]
+      }),
+    )
+  }
+
+  /** Looks at a disk past the probe: no fault strikes. Files are closed after the work unless the machine is `on`. */
+  async look<T>(name: string, on: boolean, work: (seen: SeenDisk) => Promise<T>): Promise<T> {
+    const spec = this.#spec.disks.find((each) => each.name === name)
+    if (!spec) throw noSuchDisk(this.#spec, name)
+    const image = imageOf(spec)
+    const file = this.#files.get(image)
+    const device = file ? ((await file.exists()) ? file : undefined) : this.#described.get(image)
+    try {
+      return await work({ spec, device, written: this.#written.get(image)?.ranges ?? [] })
+    } finally {
+      if (!on) await file?.close()
+    }
+  }
+
+  #logOf(image: string): WriteLog {
+    const log = this.#written.get(image) ?? new WriteLog()
+    this.#written.set(image, log)
+    return log
   }
 
   /** Path of the file behind a disk; undefined for a described disk. */
@@ -109,10 +152,10 @@ export class MachineDisks implements AsyncDisposable {
   }
 
   /** The described disks that were written, by the names of their images. */
-  take(): [name: string, state: DiskState][] {
+  take(): [name: string, state: TakenDisk][] {
     return [...this.#described].flatMap(([image, disk]) => {
       const state = disk.take()
-      return state ? [[image, state]] : []
+      return state ? [[image, { ...state, written: this.#written.get(image)?.ranges ?? [] }]] : []
     })
   }
 
@@ -125,10 +168,12 @@ export class MachineDisks implements AsyncDisposable {
   }
 
   /** All other disks are as new; those that are files are made again when they are needed. */
-  async restore(states: readonly (readonly [name: string, state: DiskState])[]): Promise<void> {
+  async restore(states: readonly (readonly [name: string, state: TakenDisk])[]): Promise<void> {
     const written = new Map(states)
     this.fit()
     for (const [image, disk] of this.#described) disk.restore(written.get(image))
+    this.#written.clear()
+    for (const [image, { written: ranges }] of states) this.#logOf(image).restore(ranges)
     for (const file of this.#files.values()) await file.remove()
   }
 
@@ -271,27 +316,4 @@ async function fileSize(path: string): Promise<number | undefined> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
-}
-
-function whilePowered(device: BlockDevice, signal: AbortSignal): BlockDevice {
-  const gate = <T>(access: () => Promise<T>): Promise<T> =>
-    signal.aborted ? Promise.reject(signal.reason as Error) : access()
-  const gated: BlockDevice = {
-    ...(device.revision && { revision: () => device.revision!() }),
-    name: device.name,
-    size: device.size,
-    sectorSize: device.sectorSize,
-    read: (offset, length) => gate(() => device.read(offset, length)),
-    write: (offset, bytes) => gate(() => device.write(offset, bytes)),
-    discard: (offset, length) => gate(() => device.discard(offset, length)),
-    flush: () => gate(() => device.flush()),
-    // The disk belongs to the machine instead of the boot.
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  }
-  if (!canAdopt(device)) return gated
-  const adopting: AdoptingDevice = {
-    ...gated,
-    adopt: (offset, length, image) => gate(() => device.adopt(offset, length, image)),
-  }
-  return adopting
 }

@@ -1,4 +1,4 @@
-import type { DiskState } from './disk/described-disk.js'
+import type { TakenDisk } from './machine-disks.js'
 import type { MachineState } from './machine-record.js'
 import type { MachineSnapshot } from './machine.js'
 import type { SessionState } from './ramdisk/session-state.js'
@@ -13,7 +13,7 @@ export interface MachineContents extends MachineSnapshot {
   readonly console: readonly string[]
   readonly staged: readonly (readonly [path: string, file: string])[]
   /** Described disks that were written, by name. */
-  readonly disks: readonly (readonly [name: string, state: DiskState])[]
+  readonly disks: readonly (readonly [name: string, state: TakenDisk])[]
   /** The ramdisk that runs. */
   readonly session: SessionState | null
 }

@@ -4,6 +4,7 @@ import type { Executor, Target } from '../targets/index.js'
 import type { NewDisk } from './hardware/changed-hardware.js'
 import type { WrittenFile } from './live/ignite.js'
 import type { DiskSpec, MachineBootSource, MachineSpec } from './machine-spec.js'
+import type { SeenDisk } from './machine-disks.js'
 import type { MachineFirmware } from './hardware/machine-firmware.js'
 import type { OsReport } from './os/os-report.js'
 import type { RunningOs } from './os/running-os.js'
@@ -118,6 +119,12 @@ export interface Machine {
   readonly firmware: MachineFirmware
   /** Path of the file that a disk's bytes are in, by kernel name; undefined for a described disk. */
   diskFile(disk: string): Promise<string | undefined>
+  /**
+   * Looks at a disk as it is, whether the machine is on or off. Nothing of the machine notices, and no fault strikes.
+   *
+   * @throws UserError `no-such-disk`
+   */
+  look<T>(disk: string, work: (seen: SeenDisk) => Promise<T>): Promise<T>
   /** A value that a program on the machine saved. It outlives restarts of ironstage and ends with the boot. */
   saved(name: string): unknown
   save(name: string, value: unknown): Promise<void>

@@ -5,8 +5,9 @@ import type { Boot, FirstBoot, Machine, MachinePower } from './machine.js'
 import type { DiskSpec, MachineBootSource, MachineSpec } from './machine-spec.js'
 import { sourceOf } from './boot/boot-source.js'
 import { MachineBoot } from './boot/machine-boot.js'
+import { addLine } from './console-lines.js'
 import { swappedWhileOn, withCable, withDisk, type NewDisk } from './hardware/changed-hardware.js'
-import type { MachineDisks } from './machine-disks.js'
+import type { MachineDisks, SeenDisk } from './machine-disks.js'
 import { MachineFirmware } from './hardware/machine-firmware.js'
 import type { BootingMachine, MachineParts } from './machine-parts.js'
 import type { JournalLine } from './os/installed-system.js'
@@ -17,9 +18,6 @@ import type { MachineContents } from './machine-snapshot.js'
 import { MachineUnreachable, toRecord, type RamdiskSession } from './ramdisk/ramdisk-session.js'
 import type { RootTree } from './root/root-tree.js'
 import { stagedIn } from './ramdisk/staged-files.js'
-
-/** Limit on the lines of a console. */
-const CONSOLE_LINES = 200
 
 /** A machine with its power, its console and the parts that other rooms use. */
 export class SimulatedMachine implements Machine {
@@ -93,8 +91,7 @@ export class SimulatedMachine implements Machine {
   }
 
   say(line: string): void {
-    this.#console.push(line)
-    if (this.#console.length > CONSOLE_LINES) this.#console.shift()
+    addLine(this.#console, line)
     this.#record.note()
     this.#report('console', { line })
   }
@@ -117,6 +114,10 @@ export class SimulatedMachine implements Machine {
 
   diskFile(disk: string): Promise<string | undefined> {
     return this.#parts.disks.fileOf(disk)
+  }
+
+  look<T>(disk: string, work: (seen: SeenDisk) => Promise<T>): Promise<T> {
+    return this.#parts.disks.look(disk, this.power() === 'on', work)
   }
 
   saved(name: string): unknown {

@@ -1,6 +1,7 @@
 /// <reference types="node" preserve="true" />
 /** `ironstage/control`: a client of the control API, and what it gives: faults, clock, journal, machines of a lab; chaos. */
 export { chaos, ControlRefused, controlOpenApi, LabClient } from '../lab/index.js'
+export type { PlanEntry, StepPlan } from '../ironic-mock/index.js'
 export type {
   AddedFault,
   AdvanceRequest,
@@ -13,6 +14,8 @@ export type {
   ChaosReport,
   CommandEntry,
   ControlCalls,
+  Cause,
+  ConsoleEvent,
   Duration,
   EnrolRequest,
   EntryHead,
@@ -33,10 +36,17 @@ export type {
   Message,
   NearMiss,
   NodeReport,
+  NodeTimeline,
   PowerRequest,
   Schema,
+  ShownFile,
   StateEntry,
+  StateSpan,
+  StepEntry,
+  StepSpan,
+  TimelineMark,
   TypeOf,
   Violation,
+  Waiting,
   Wish,
 } from '../lab/index.js'

@@ -31,6 +31,7 @@ const STORES: Record<string, string> = {
   'lab/chaos/invariants.ts': 'watches one run, which takes no snapshots',
   'lab/events.ts': 'listeners, which belong to callers',
   'lab/faults/faults.ts': 'registered: faults',
+  'lab/journal/record-steps.ts': 'in `journal` of the state',
   'lab/journal/journal.ts': 'tells what happened, and so does not go back',
   'lab/snapshots/entrance.ts': 'the servers of the lab',
   'lab/snapshots/inputs.ts': 'calls under way: none at rest',

@@ -1,5 +1,12 @@
 import { parse } from 'yaml'
-import { readFaults, type Fault, type FaultDocument, type FaultReport } from '../../lab/index.js'
+import {
+  effectText,
+  membersText,
+  readFaults,
+  type Fault,
+  type FaultDocument,
+  type FaultReport,
+} from '../../lab/index.js'
 import { errorChain, readNested, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { withLab } from '../lab-client.js'
@@ -103,11 +110,9 @@ function pair(text: string): [string, string | number] {
 }
 
 function line({ id, struck, match, effect, times, label }: FaultReport): string {
-  const { kind, ...members } = effect
-  const words = (record: object) => Object.entries(record).map(([key, value]) => `${key}=${String(value)}`)
-  const where = words(match)
+  const where = membersText(match)
   return [
-    ...[id, [kind, ...words(members)].join(' '), where.length === 0 ? 'everywhere' : where.join(' ')],
+    ...[id, effectText({ effect }), where.length === 0 ? 'everywhere' : where.join(' ')],
     ...(label === undefined ? [] : [label]),
     `struck ${struck}${times === undefined ? '' : ` of ${times}`}`,
   ].join('  ')

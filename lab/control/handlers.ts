@@ -3,25 +3,24 @@ import { readFleet, type HardwareFleet, type Machine, type Machines, type NewDis
 import { readDuration, UserError } from '../../runtime/index.js'
 import type { NodeRecord, ProvisionState } from '../../wire/index.js'
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
-import type { FaultReport, Faults } from '../faults/fault.js'
+import type { FaultReport } from '../faults/fault.js'
 import { installedFiles } from '../installed-files.js'
 import type { JournalKind } from '../journal/entry.js'
 import { har } from '../journal/har.js'
-import type { Journal, JournalQuery } from '../journal/journal.js'
+import type { JournalQuery } from '../journal/journal.js'
 import type { ClockControl } from './clock-control.js'
 import type { Snapshot, Snapshots } from '../snapshots/snapshot.js'
 import { eventStream } from './event-stream.js'
 import { faultFrom } from './fault-document.js'
+import { lookHandlers, type LookParts } from './look-handlers.js'
 import { machineReport } from './machine-report.js'
 import { controlOpenApi, CONTROL_VERSION } from './openapi.js'
 import type { ControlCall, ControlHandler } from './operation.js'
 import { CONTROL_OPERATIONS, type ControlOperationId } from './operations.js'
 
 /** The parts of a lab that the control API acts on. */
-export interface ControlParts {
+export interface ControlParts extends LookParts {
   machines: Machines
-  faults: Faults
-  journal: Journal
   clock: ClockControl
   nodes: () => Iterable<Readonly<NodeRecord>>
   /** Reached only when the lab is whole. */
@@ -116,6 +115,7 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
       const added = await parts.addMachines(count, hardwareIn(wanted))
       return { machines: await Promise.all(added.map(machineReport)) }
     },
+    ...lookHandlers(parts, { node: nodeOf, machine: machineNamed, shown: shownNode }),
     reimageMachine: async (call) =>
       machineReport(await parts.reimage(machineNamed(call), hardwareIn(call.body as { hardware?: unknown }))),
     bmcAccountOfMachine: (call) => parts.setAccountOf(machineNamed(call), call.body as BmcAccount),

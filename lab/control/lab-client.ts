@@ -1,4 +1,3 @@
-import type { JournalEntry } from '../journal/entry.js'
 import type { ControlOperation } from './operation.js'
 import { CONTROL_OPERATIONS } from './operations.js'
 import { readEvents } from './read-events.js'
@@ -84,7 +83,7 @@ export class LabClient {
     return text === '' ? undefined : (JSON.parse(text) as unknown)
   }
 
-  async *#events(operation: ControlOperation, args: readonly unknown[]): AsyncGenerator<JournalEntry, void> {
+  async *#events(operation: ControlOperation, args: readonly unknown[]): AsyncGenerator<unknown, void> {
     const response = await this.#send(operation, args, 'text/event-stream')
     for await (const { event, data } of readEvents(response.body!)) {
       const document = JSON.parse(data) as unknown
@@ -94,7 +93,7 @@ export class LabClient {
           message: (document as { message: string }).message,
           remedy: 'read faster, or ask for fewer entries',
         })
-      yield document as JournalEntry
+      yield document
     }
   }
 

@@ -61,6 +61,7 @@ export function machineControl(parts: MachineControlParts): MachineControl {
   const dispatch = (api: Dispatch): Dispatch => {
     const machines = parts.machines()
     const handlers = controlHandlers({
+      ...{ probe, time: clock, outlook: () => ({ deadlines: [], plan: null }) },
       ...{ machines, faults, journal, node: () => undefined, nodes: () => [], machineOf: () => undefined },
       clock: new ClockControl({
         ...{ clock, events, node: () => undefined, scaledOnly: true },

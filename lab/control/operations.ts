@@ -16,6 +16,7 @@ import type { LiveUrls } from '../../coreos/index.js'
 import type { InstalledFile } from '../installed-files.js'
 import type { LabMachine } from '../lab.js'
 import type { LabReport, NodeReport } from './documents.js'
+import { LOOK_OPERATIONS } from './look-operations.js'
 import { ACCOUNT, MACHINE, MACHINE_OPERATIONS } from './machine-operations.js'
 import { describing, type ControlOperation } from './operation.js'
 
@@ -50,6 +51,7 @@ export const CONTROL_OPERATIONS = [
   },
 
   ...MACHINE_OPERATIONS,
+  ...LOOK_OPERATIONS,
   {
     id: 'nodes',
     method: 'GET',
@@ -275,6 +277,7 @@ export const CONTROL_OPERATIONS = [
     summary: 'Entries of the journal as they come; goes on after Last-Event-ID',
     query: JOURNAL_QUERY,
     answer: 'text/event-stream',
+    event: ENTRY,
   },
 ] as const satisfies readonly ControlOperation[]
 

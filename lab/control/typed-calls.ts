@@ -1,4 +1,3 @@
-import type { JournalEntry } from '../journal/entry.js'
 import type { TypeOf } from './operation.js'
 import type { CONTROL_OPERATIONS } from './operations.js'
 
@@ -15,8 +14,8 @@ type QueryArguments<Op> = Op extends { query: infer Query }
   ? [query?: { readonly [Name in keyof Query]?: TypeOf<Query[Name]> }]
   : []
 
-type Answer<Op> = Op extends { answer: 'text/event-stream' }
-  ? AsyncGenerator<JournalEntry, void>
+type Answer<Op> = Op extends { answer: 'text/event-stream'; event: infer Event }
+  ? AsyncGenerator<TypeOf<Event>, void>
   : Op extends { answer: string }
     ? Promise<string>
     : Op extends { answer: infer Document }

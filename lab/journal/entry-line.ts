@@ -1,4 +1,4 @@
-import type { BmcEntry, JournalEntry } from './entry.js'
+import type { BmcEntry, JournalEntry, StepEntry } from './entry.js'
 
 /** An entry in a line for people: `12:00:31.250  node-3  PUT /v1/nodes/node-3/states/provision 202  (fault-1)` */
 export function entryLine(entry: JournalEntry): string {
@@ -19,6 +19,8 @@ function text(entry: JournalEntry): string {
       return `$ ${entry.argv.join(' ')}  ${entry.error ?? `exit ${entry.exitCode}`}`
     case 'state':
       return `${entry.was === entry.state || entry.was === null ? '' : `${entry.was} > `}${entry.state}${entry.power === null ? '' : `, ${entry.power}`}${entry.lastError === null ? '' : `: ${entry.lastError}`}`
+    case 'step':
+      return `${entry.flow} step ${entry.interface}.${entry.step}  ${stepText(entry)}`
     case 'bmc':
       return `bmc  ${entry.call}${redfish(entry)}${entry.error === null ? '' : `  ${entry.error}`}`
     case 'power':
@@ -33,6 +35,9 @@ function text(entry: JournalEntry): string {
       return entry.what
   }
 }
+
+const stepText = ({ what, stage, percent }: StepEntry): string =>
+  what === 'stage' ? `at ${stage}` : what === 'percent' ? `${percent} %` : what
 
 const redfish = ({ method, target, status }: BmcEntry): string =>
   method === null ? '' : `  ${method} ${target}${status === null ? '' : `  ${status}`}`

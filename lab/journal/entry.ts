@@ -1,4 +1,4 @@
-import type { ProvisionState } from '../../wire/index.js'
+import type { ProvisionState, StepKind } from '../../wire/index.js'
 
 /** The members of all entries. */
 export interface EntryHead {
@@ -76,6 +76,22 @@ export interface StateEntry extends EntryHead {
   lastError: string | null
 }
 
+/** A step of cleaning, a deployment or servicing that began, went on or ended. */
+export interface StepEntry extends EntryHead {
+  kind: 'step'
+  flow: StepKind
+  /** Ironic's interface that offers it: `deploy`, `raid` ... */
+  interface: string
+  step: string
+  /** Its place in the node's plan, from 0. */
+  index: number
+  what: 'began' | 'stage' | 'percent' | 'ended' | 'failed'
+  /** Name of the stage that began. */
+  stage: string | null
+  /** How much of the stage is done: noted at each tenth that takes more than a second. */
+  percent: number | null
+}
+
 /** A call of a BMC. */
 export interface BmcEntry extends EntryHead {
   kind: 'bmc'
@@ -111,11 +127,12 @@ export interface LabEntry extends EntryHead {
 }
 
 /** Something that happened in a lab. */
-export type JournalEntry = ExchangeEntry | CommandEntry | StateEntry | BmcEntry | MachineEntry | FaultEntry | LabEntry
+export type JournalEntry =
+  ExchangeEntry | CommandEntry | StateEntry | StepEntry | BmcEntry | MachineEntry | FaultEntry | LabEntry
 
 /** Kind of a {@link JournalEntry}. */
 export type JournalKind = JournalEntry['kind']
 
 export const JOURNAL_KINDS: readonly JournalKind[] = [
-  ...(['exchange', 'command', 'state', 'bmc', 'power', 'boot', 'pull', 'fault', 'lab'] as const),
+  ...(['exchange', 'command', 'state', 'step', 'bmc', 'power', 'boot', 'pull', 'fault', 'lab'] as const),
 ]

@@ -15,6 +15,7 @@ import type { EntryHead, FaultEntry, JournalEntry } from './entry.js'
 import type { Journal } from './journal.js'
 import { LARGEST_BODY, maskedFileTarget, maskedMessage, maskedTarget } from './mask-message.js'
 import { nearMiss } from './near-miss.js'
+import { StepWatch, type SeenStep } from './record-steps.js'
 
 interface Recorded {
   probe: Probe
@@ -44,6 +45,7 @@ export interface Recorder {
 interface SeenStates {
   readonly states: ReadonlyMap<string, NodeRecord['provision_state']>
   readonly power: ReadonlyMap<string, string | null>
+  readonly steps: ReadonlyMap<string, SeenStep>
 }
 
 const KINDS = ['exchange', 'command', 'power', 'boot', 'bmc', 'pull', 'image-pull', 'hardware']
@@ -56,6 +58,10 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
   const { probe, events, clock, node, nodeOf, machineOf, names, faultAt } = parts
   const states = new Map<string, NodeRecord['provision_state']>()
   const power = new Map<string, string | null>()
+  const steps = new StepWatch(
+    (uuid, step) => add((head) => ({ ...head, kind: 'step', ...subject(node(uuid), undefined), fault: null, ...step })),
+    () => clock.now(),
+  )
 
   const subject = (record: Readonly<NodeRecord> | undefined, machine: string | undefined): Subject => ({
     ...{ node: record?.uuid ?? null, name: record?.name ?? null },
@@ -178,34 +184,45 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
       const was = states.get(event.uuid) ?? null
       states.delete(event.uuid)
       power.delete(event.uuid)
+      steps.gone(event.uuid)
       const at = { node: event.uuid, name: null, machine: null }
       return add((head) => ({
         ...{ ...head, kind: 'state', ...at, fault: null, state: 'deleted', was },
         ...{ target: null, power: null, lastError: null },
       }))
     }
+    if (event.kind === 'progress') {
+      const record = nodeOf(event.machine)
+      if (record) steps.progress(record.uuid, event)
+    }
     if (event.kind !== 'node') return
-    const { uuid, provision_state: state, target_provision_state: target, power_state, last_error } = event.node
+    steps.before(event.node)
+    noteState(event.node)
+    steps.after(event.node)
+  }, 'always')
+  const noteState = (changed: Readonly<NodeRecord>): void => {
+    const { uuid, provision_state: state, target_provision_state: target, power_state, last_error } = changed
     const was = states.get(uuid) ?? null
     if (was === state && power.get(uuid) === power_state) return
     states.set(uuid, state)
     power.set(uuid, power_state)
-    const at = subject(event.node, undefined)
-    return add((head) => ({
+    const at = subject(changed, undefined)
+    add((head) => ({
       ...{ ...head, kind: 'state', ...at, fault: null, state, was, target, power: power_state, lastError: last_error },
     }))
-  }, 'always')
+  }
   const noteFault = (what: FaultEntry['what'], { id, effect }: FaultReport, at: Subject): void =>
     add((head) => ({ ...head, kind: 'fault', ...at, fault: id, what, effect: effect.kind }))
   return {
     struck: (fault, point) => noteFault('struck', fault, concerned(point)),
     fault: (what, fault) => noteFault(what, fault, subject(node(fault.match.node ?? ''), fault.match.machine)),
-    take: () => ({ states: new Map(states), power: new Map(power) }),
+    take: () => ({ states: new Map(states), power: new Map(power), steps: steps.take() }),
     restore: (seen) => {
       states.clear()
       for (const [uuid, state] of seen.states) states.set(uuid, state)
       power.clear()
       for (const [uuid, was] of seen.power) power.set(uuid, was)
+      steps.restore(seen.steps)
     },
     lab: (what) => add((head) => ({ ...head, kind: 'lab', ...NOTHING, fault: null, what })),
   }

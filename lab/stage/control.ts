@@ -1,6 +1,6 @@
-import { missingPort, type Guard } from '../../ironic-mock/index.js'
+import { deadlinesOf, missingPort, stepPlan, type Guard } from '../../ironic-mock/index.js'
 import type { HardwareFleet, Machines, MachineSpec } from '../../machine/index.js'
-import type { Clock, Logger } from '../../runtime/index.js'
+import type { Clock, Logger, Probe } from '../../runtime/index.js'
 import type { Dispatch, IronicClient, NodeRecord } from '../../wire/index.js'
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import { bmcAddressOf, machineOf } from '../bmcs/bmcs.js'
@@ -20,6 +20,7 @@ import type { Observation } from './observation.js'
 export function withControl(parts: {
   observation: Observation
   clock: Clock
+  probe: Probe
   events: Events
   logger: Logger
   machines: Machines
@@ -38,7 +39,11 @@ export function withControl(parts: {
   const { observation, clock, events, logger, machines, database, live, guard, client } = parts
   const { faults, journal, recorder, node } = observation
   const handlers = controlHandlers({
-    ...{ machines, faults, journal, node, snapshots: parts.snapshots },
+    ...{ machines, faults, journal, node, snapshots: parts.snapshots, probe: parts.probe, time: clock },
+    outlook: (record) => ({
+      deadlines: deadlinesOf(database.records, record.uuid),
+      plan: stepPlan(record, database.records),
+    }),
     clock: new ClockControl({ clock, events, node, note: (what) => recorder.lab(what) }),
     nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
     machineOf: (record) => machineOf(record, machines),

@@ -30,7 +30,10 @@ export async function bootDisk(booting: BootingMachine, signal: AbortSignal): Pr
 
 /** @param signal ends access to the disks, also to that of the returned system */
 export const findOnDisks = ({ record, parts }: BootingMachine, signal: AbortSignal): Promise<Bootable | undefined> =>
-  findBootable(record.asBooted(), parts.disks.forBoot(signal), record.state.efi, parts)
+  findBootable(record.asBooted(), parts.disks.forBoot(signal, ofSystem(record)), record.state.efi, parts)
+
+/** Names the system on the disk as the one who writes. */
+const ofSystem = ({ state }: BootingMachine['record']) => ({ boot: state.boot?.id ?? '', writer: () => 'system' })
 
 async function startSystem(
   bootable: Bootable,
@@ -43,7 +46,7 @@ async function startSystem(
   state.efi.current = bootable.efiEntry
   let outcome: DiskBoot = 'up'
   if (bootable.firstBoot) {
-    const disks = parts.disks.forBoot(signal)
+    const disks = parts.disks.forBoot(signal, ofSystem(record))
     const inputs = { spec: record.asBooted(), bootId: boot.id, disks, system, clock, random, probe, downloads, signal }
     outcome = await firstBoot(bootable, inputs, async (report) => {
       signal.throwIfAborted()

@@ -38,11 +38,14 @@ export function withCable(spec: MachineSpec, nic: string, carrier: boolean): Mac
   return { ...spec, nics: spec.nics.map((each) => (each === found ? { ...each, carrier } : each)) }
 }
 
+export const noSuchDisk = ({ id, disks }: MachineSpec, disk: string) =>
+  wrong('no-such-disk', `${id} has no disk ${disk}`, `it has ${listed(disks)}`)
+
 /** @throws UserError `no-such-disk`, `disk-swap`, `machine-spec` */
 export function withDisk(spec: MachineSpec, disk: string, wanted: NewDisk): MachineSpec {
   const { id, disks, takenOut = [] } = spec
   const old = disks.find(({ name }) => name === disk)
-  if (!old) throw wrong('no-such-disk', `${id} has no disk ${disk}`, `it has ${listed(disks)}`)
+  if (!old) throw noSuchDisk(spec, disk)
   const serial = wanted.serial ?? freeSerial(spec, old.serial)
   const present = disks.find((each) => each.serial === serial)
   if (present)

@@ -51,16 +51,14 @@ export class MachineUnreachable extends Error {
 }
 
 /** Abort reason of a cancelled program. */
-class Cancelled extends Error {
-  override name = 'Cancelled'
-}
+class Cancelled extends Error {}
 
 export interface SessionParts {
   spec: MachineSpec
   boot: Boot
   efi: Inside['efi']
   mounts: Inside['mounts']
-  disks: (signal: AbortSignal) => ReadonlyMap<string, BlockDevice>
+  disks: (signal: AbortSignal, writer: () => string) => ReadonlyMap<string, BlockDevice>
   store: MachineStore
   clock: Clock
   random: Random
@@ -102,7 +100,8 @@ export class RamdiskSession {
   readonly #tree: MemoryFileTree
   readonly #power = sharedAbort()
   readonly #runs = new Map<string, RunEntry>()
-  readonly #programs = new Set<Promise<unknown>>()
+  /** Names of those that may write. */
+  readonly #programs = new Map<Promise<unknown>, string | null>()
   #anonymous: string[] = []
 
   constructor(parts: SessionParts) {
@@ -118,7 +117,7 @@ export class RamdiskSession {
       spec,
       boot: parts.boot,
       files: tree,
-      disks: parts.disks(this.#power.signal),
+      disks: parts.disks(this.#power.signal, () => [...this.#programs.values()].findLast((name) => name) ?? 'ramdisk'),
       efi: parts.efi,
       mounts: parts.mounts,
       staged: parts.staged,
@@ -182,7 +181,7 @@ export class RamdiskSession {
       entry.log.finish({ kind: 'unknown', why: reason.message })
       stop(entry, reason)
     }
-    await Promise.all(this.#programs)
+    await Promise.all(this.#programs.keys())
   }
 
   /** Ends the work of this process; a later process reports the programs as killed. */
@@ -190,7 +189,7 @@ export class RamdiskSession {
     const reason = new MachineUnreachable('ironstage is closing')
     this.#power.abort(reason)
     for (const entry of this.#runs.values()) if (!entry.log.ended) stop(entry, reason)
-    await Promise.all(this.#programs)
+    await Promise.all(this.#programs.keys())
   }
 
   #newLog(id: string, command: Command): RunLog {
@@ -282,7 +281,7 @@ export class RamdiskSession {
         throw error
       })
     const tracked = running.catch(() => {}).finally(() => this.#programs.delete(tracked))
-    this.#programs.add(tracked)
+    this.#programs.set(tracked, command.effect === 'writes' ? name : null)
     entry.program = tracked
     return { exitCode: await running }
   }

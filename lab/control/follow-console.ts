@@ -1,0 +1,58 @@
+import type { Machine } from '../../machine/index.js'
+import { systemClock, type Probe } from '../../runtime/index.js'
+import { answerOfStream, type WireResponse } from '../../wire/index.js'
+import { maskedText } from '../masked.js'
+
+/** `console` has all lines that are there, and takes the place of what came before; `line` is one more. */
+export type ConsoleEvent = { event: 'console'; lines: string[] } | { event: 'line'; line: string }
+
+/** Lines that wait for a reader. One who is slower gets the whole console again. */
+const MOST_WAITING = 1000
+
+/** Milliseconds of wall time after which a reader that waits for lines is shown that the lab is still there. */
+const QUIET = 15_000
+
+/** The console of a machine as server-sent events. */
+export function followConsole(machine: Machine, probe: Probe): WireResponse {
+  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
+  return answerOfStream(200, headers, async function* (signal) {
+    const all = (): ConsoleEvent => ({ event: 'console', lines: machine.console().map(maskedText) })
+    let waiting: ConsoleEvent[] = [all()]
+    let wake = (): void => {}
+    const listener = probe.attach(
+      (point, next) => {
+        if (point['machine'] === machine.spec.id) {
+          // A machine that is switched on has an empty console.
+          if (point.kind === 'power') waiting = [all()]
+          else waiting.push({ event: 'line', line: maskedText(String(point['line'])) })
+          if (waiting.length > MOST_WAITING) waiting = [all()]
+          wake()
+        }
+        return next()
+      },
+      ['console', 'power'],
+    )
+    try {
+      while (!signal.aborted) {
+        const events = waiting
+        waiting = []
+        yield events.length === 0
+          ? ': nothing new\n\n'
+          : events.map((event) => `event: ${event.event}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+        if (waiting.length > 0) continue
+        const over = new AbortController()
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          signal.addEventListener('abort', () => resolve(), { once: true })
+          systemClock()
+            .sleep(QUIET, { weak: true, signal: over.signal })
+            .then(resolve, () => {})
+        })
+        over.abort()
+        wake = () => {}
+      }
+    } finally {
+      listener[Symbol.dispose]()
+    }
+  })
+}

@@ -1,0 +1,81 @@
+import { drawDisk, type Machine } from '../../machine/index.js'
+import type { Clock, Probe } from '../../runtime/index.js'
+import type { NodeDeadline, StepPlan } from '../../ironic-mock/index.js'
+import type { NodeRecord } from '../../wire/index.js'
+import { effectText } from '../faults/effect-text.js'
+import type { Faults } from '../faults/fault.js'
+import type { Journal } from '../journal/journal.js'
+import { masked } from '../masked.js'
+import { timelineOf, type NodeTimeline } from '../timeline/timeline.js'
+import { waitingOf } from '../timeline/waiting.js'
+import type { NodeReport } from './documents.js'
+import { followConsole } from './follow-console.js'
+import { machineFiles } from './machine-files.js'
+import type { LOOK_OPERATIONS } from './look-operations.js'
+import type { ControlCall, ControlHandler } from './operation.js'
+
+/** Knowledge of a node beyond its record. */
+export interface NodeOutlook {
+  deadlines: NodeDeadline[]
+  plan: StepPlan | null
+}
+
+export interface LookParts {
+  journal: Journal
+  faults: Faults
+  probe: Probe
+  /** Lab time. */
+  time: Clock
+  outlook: (node: Readonly<NodeRecord>) => NodeOutlook
+}
+
+interface Found {
+  node: (call: ControlCall) => Readonly<NodeRecord>
+  machine: (call: ControlCall) => Machine
+  shown: (node: Readonly<NodeRecord>) => NodeReport
+}
+
+/** The calls that show a node or a machine from inside. */
+export function lookHandlers(
+  parts: LookParts,
+  { node, machine, shown }: Found,
+): Readonly<Record<(typeof LOOK_OPERATIONS)[number]['id'], ControlHandler>> {
+  const { probe, time } = parts
+  return {
+    timeline: (call) => nodeTimeline(parts, node(call), shown),
+    disks: async (call) => {
+      const found = machine(call)
+      const disks = []
+      // One after another: a drawing may mount a filesystem.
+      for (const { name } of found.spec.disks)
+        disks.push(masked(await found.look(name, (seen) => drawDisk(seen, time))))
+      return { disks }
+    },
+    filesOfMachine: async (call) => {
+      const { filesystem = 'root', disk, path = null } = call.query
+      return { files: await machineFiles(machine(call), { filesystem: filesystem as 'root', disk, path }, time) }
+    },
+    journalOfMachine: (call) => ({ journal: masked(machine(call).journal()) }),
+    followConsole: (call) => followConsole(machine(call), probe),
+  }
+}
+
+/** The timeline of a node, from the entries that the journal still has. */
+export function nodeTimeline(
+  { journal, faults, time, outlook }: LookParts,
+  record: Readonly<NodeRecord>,
+  shown: (node: Readonly<NodeRecord>) => NodeReport,
+): NodeTimeline {
+  const node = shown(record)
+  const { deadlines, plan } = outlook(record)
+  const present = new Map(faults.list().map((fault) => [fault.id, effectText(fault)]))
+  return timelineOf({
+    node,
+    entries: journal.entries({ node: record.uuid }),
+    isCut: journal.first > 1,
+    now: time.now(),
+    waiting: waitingOf(record, deadlines, node.waitsFor),
+    plan: masked(plan) as StepPlan | null,
+    fault: (id) => present.get(id),
+  })
+}

@@ -1,0 +1,63 @@
+import type { DiskDrawing } from '../../machine/index.js'
+import type { LabMachine } from '../lab.js'
+import type { NodeTimeline } from '../timeline/timeline.js'
+import type { ShownFile } from './machine-files.js'
+import type { ConsoleEvent } from './follow-console.js'
+import { describing, type ControlOperation } from './operation.js'
+import { listOf, open } from './schemas.js'
+
+const OBJECT = { type: 'object' }
+
+/** Calls that show a node or a machine from inside, and change nothing. */
+export const LOOK_OPERATIONS = [
+  {
+    id: 'timeline',
+    method: 'GET',
+    path: '/nodes/{node}/timeline',
+    status: 200,
+    summary:
+      'What happened to a node: states, steps, calls; what it waits for; causes of its last error; its plan of steps',
+    answer: describing<NodeTimeline>({
+      type: 'object',
+      required: ['node', 'now', 'states', 'steps', 'marks', 'waiting', 'causes', 'remedy', 'plan'],
+    }),
+  },
+  {
+    id: 'disks',
+    method: 'GET',
+    path: '/machines/{machine}/disks',
+    status: 200,
+    summary: 'The disks of a machine: partitions, filesystems, and what was written when',
+    answer: open({ disks: listOf(describing<DiskDrawing>(OBJECT)) }),
+  },
+  {
+    id: 'filesOfMachine',
+    method: 'GET',
+    path: '/machines/{machine}/files',
+    status: 200,
+    summary: 'Files of a filesystem on its disk; contents that only their owner may read are left out',
+    query: {
+      filesystem: describing<'boot' | 'root'>({ enum: ['boot', 'root'], description: 'default root' }),
+      disk: describing<string>({ type: 'string', description: 'kernel name of the disk; default the first' }),
+      path: describing<string>({ type: 'string', description: 'one file, with its contents' }),
+    },
+    answer: open({ files: listOf(describing<ShownFile>(OBJECT)) }),
+  },
+  {
+    id: 'journalOfMachine',
+    method: 'GET',
+    path: '/machines/{machine}/journal',
+    status: 200,
+    summary: 'Journal of the system on its disk, Ignition included',
+    answer: open({ journal: listOf(describing<ReturnType<LabMachine['journal']>[number]>(OBJECT)) }),
+  },
+  {
+    id: 'followConsole',
+    method: 'GET',
+    path: '/machines/{machine}/console',
+    status: 200,
+    summary: 'The console as it scrolls: first the lines that are there, then each as it comes',
+    answer: 'text/event-stream',
+    event: describing<ConsoleEvent>(OBJECT),
+  },
+] as const satisfies readonly ControlOperation[]

@@ -1,0 +1,135 @@
+import type { NodeReport } from '../control/documents.js'
+import type { JournalEntry } from '../journal/entry.js'
+import { isHeartbeat, marksOf } from './marks.js'
+
+/** A sentence of a chain of causes. */
+export interface Cause {
+  text: string
+  /** Lab time, where it is known. */
+  at: string | null
+  /** Id of the entry of the journal that shows it. */
+  entry: number | null
+  /** Id of the fault that it is about. */
+  fault: string | null
+}
+
+/**
+ * Explains the last error of a node by what the journal has of the same flow: the step that failed, what went wrong during it, the
+ * last heartbeat before a time limit passed, the faults that struck.
+ *
+ * @param entries of the node, the oldest first
+ * @param fault text of a fault by its id; undefined for one that was lifted
+ */
+export function whyFailed(
+  node: NodeReport,
+  entries: readonly JournalEntry[],
+  fault: (id: string) => string | undefined,
+): { causes: Cause[]; remedy: string | null } {
+  if (node.last_error === null) return { causes: [], remedy: null }
+  const end = entries.findLastIndex((entry) => entry.kind === 'state' && entry.lastError === node.last_error)
+  const flow = entries.slice(beginOfFlow(entries, end), end < 0 ? undefined : end + 1)
+  const last = flow.at(-1)
+  const causes: Cause[] = [
+    { text: node.last_error, at: last?.labTime ?? null, entry: end < 0 ? null : last!.id, fault: null },
+    ...failedStep(flow),
+    ...silence(node.last_error, flow),
+    ...lastFailure(node.last_error, flow),
+    ...strikes(flow, fault),
+  ]
+  return { causes, remedy: remedyFor(node, causes, fault) }
+}
+
+/** The entry after which the flow of the state at `end` began: the last client's request of a verb before it. */
+function beginOfFlow(entries: readonly JournalEntry[], end: number): number {
+  const before = end < 0 ? entries.length : end
+  for (let at = before - 1; at >= 0; at--) {
+    const entry = entries[at]!
+    if (entry.kind === 'state' && entry.state !== entry.was && STABLE.has(entry.was ?? '')) return at
+  }
+  return 0
+}
+
+const STABLE: ReadonlySet<string> = new Set([
+  ...['enroll', 'manageable', 'available', 'active', 'error', 'rescue'],
+  ...['clean failed', 'deploy failed', 'inspect failed', 'rescue failed', 'unrescue failed', 'service failed'],
+])
+
+function failedStep(flow: readonly JournalEntry[]): Cause[] {
+  const steps = flow.filter((entry) => entry.kind === 'step')
+  const last = steps.at(-1)
+  if (!last || last.what === 'ended') return []
+  const stage = steps.findLast(({ what }) => what === 'stage' || what === 'began')
+  const at = stage?.what === 'stage' ? `, in its stage ${stage.stage}` : ''
+  const verb = last.what === 'failed' ? 'failed' : 'did not end'
+  const text = `the ${last.flow} step ${last.interface}.${last.step} ${verb}${at}`
+  return [{ text, at: last.labTime, entry: last.id, fault: null }]
+}
+
+/** Sign of life of the agent before a time limit passed. */
+function silence(error: string, flow: readonly JournalEntry[]): Cause[] {
+  if (!/timeout|timed out/i.test(error)) return []
+  const beat = flow.findLast((entry) => entry.kind === 'exchange' && isHeartbeat(entry) && (entry.status ?? 500) < 400)
+  if (!beat) return [{ text: 'no heartbeat of the agent came', at: null, entry: null, fault: null }]
+  return [{ text: "the agent's last heartbeat came before", at: beat.labTime, entry: beat.id, fault: null }]
+}
+
+/** The last thing that went wrong below the conductor and bears on the error: a command, a boot, a BMC, a download. */
+function lastFailure(error: string, flow: readonly JournalEntry[]): Cause[] {
+  const all = marksOf(flow).filter(({ kind, isBad }) => isBad && BELOW.has(kind))
+  // After a failure the agent's logs are collected, by programs that a ramdisk need not have.
+  const bad =
+    all.findLast(({ kind, text }) => kind === 'command' && error.includes(programIn(text))) ??
+    all.findLast(({ fault }) => fault !== null) ??
+    all.findLast(({ text }) => !text.endsWith(': exit code 127'))
+  return bad
+    ? [{ text: `${WORDS[bad.kind] ?? bad.kind} ${bad.text}`, at: bad.at, entry: bad.entry, fault: bad.fault }]
+    : []
+}
+
+const programIn = (text: string): string => text.split(' ', 1)[0]!.split('/').at(-1)!
+
+const BELOW: ReadonlySet<string> = new Set(['command', 'boot', 'bmc', 'download', 'pull', 'power', 'heartbeat'])
+const WORDS: Readonly<Record<string, string>> = {
+  command: 'on the machine:',
+  boot: 'the machine booted to',
+  bmc: 'a call of the BMC:',
+  download: 'a download:',
+  pull: 'a pull:',
+  power: 'power',
+  heartbeat: 'a heartbeat was not taken:',
+}
+
+/** The faults that struck, each once. */
+function strikes(flow: readonly JournalEntry[], fault: (id: string) => string | undefined): Cause[] {
+  const seen = new Map<string, Cause>()
+  for (const entry of flow)
+    if (entry.kind === 'fault' && entry.what === 'struck' && entry.fault !== null && !seen.has(entry.fault))
+      seen.set(entry.fault, {
+        text: `${entry.fault} struck: ${fault(entry.fault) ?? `${entry.effect}, which was lifted since`}`,
+        ...{ at: entry.labTime, entry: entry.id, fault: entry.fault },
+      })
+  return [...seen.values()]
+}
+
+function remedyFor(
+  { provision_state: state, waitsFor }: NodeReport,
+  causes: readonly Cause[],
+  fault: (id: string) => string | undefined,
+): string {
+  const again = VERB_AGAIN[state] ?? 'ask Ironic for the verb again'
+  const present = causes.flatMap(({ fault: id }) => (id !== null && fault(id) !== undefined ? [id] : []))
+  if (present.length > 0) return `lift ${[...new Set(present)].join(', ')}, then ${again}`
+  if (waitsFor !== null) return `${waitsFor}; then ${again}`
+  return again
+}
+
+const VERB_AGAIN: Readonly<Record<string, string>> = {
+  enroll: 'ask for manage again',
+  'inspect failed': 'ask for inspect again, or for manage',
+  'clean failed': 'ask for manage, then for provide or clean again',
+  'deploy failed': 'ask for active again, or for deleted',
+  error: 'ask for deleted again',
+  'rescue failed': 'ask for rescue again, or for unrescue',
+  'unrescue failed': 'ask for unrescue again, or for rescue',
+  'service failed': 'ask for service again, or for abort',
+}

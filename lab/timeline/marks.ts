@@ -1,0 +1,70 @@
+import type { ExchangeEntry, JournalEntry } from '../journal/entry.js'
+
+/** Something that happened to a node at one time. */
+export interface TimelineMark {
+  /** Id of its entry in the journal. */
+  entry: number
+  kind: 'heartbeat' | 'call' | 'download' | 'command' | 'bmc' | 'power' | 'boot' | 'pull' | 'fault' | 'lab'
+  /** Lab time of its beginning. */
+  at: string
+  /** Milliseconds of lab time that it took. */
+  duration: number
+  text: string
+  isBad: boolean
+  /** Id of the fault that struck. */
+  fault: string | null
+}
+
+/** The marks of a timeline; states and steps are spans and have none. */
+export function marksOf(entries: readonly JournalEntry[]): TimelineMark[] {
+  return entries.flatMap((entry): TimelineMark[] => {
+    const duration = 'duration' in entry ? entry.duration : 0
+    const head = {
+      ...{ entry: entry.id, duration, fault: entry.fault },
+      at: new Date(Date.parse(entry.labTime) - duration).toISOString(),
+    }
+    switch (entry.kind) {
+      case 'state':
+      case 'step':
+        return []
+      case 'exchange':
+        return [{ ...head, ...exchange(entry) }]
+      case 'command': {
+        const { argv, exitCode, error } = entry
+        const isBad = exitCode !== 0
+        const text = `${argv.join(' ')}${isBad ? `: ${error ?? `exit code ${exitCode}`}` : ''}`
+        return [{ ...head, kind: 'command', text, isBad }]
+      }
+      case 'bmc': {
+        const { call, error, status } = entry
+        const isBad = error !== null || (status !== null && status >= 400)
+        return [{ ...head, kind: 'bmc', text: `${call}${error === null ? '' : `: ${error}`}`, isBad }]
+      }
+      case 'power':
+      case 'boot':
+      case 'pull': {
+        const { kind, what, error } = entry
+        const isBad = error !== null || (kind === 'boot' && FAILED_BOOTS.has(what))
+        return [{ ...head, kind, text: `${what}${error === null ? '' : `: ${error}`}`, isBad }]
+      }
+      case 'fault':
+        return [{ ...head, kind: 'fault', text: `${entry.effect} ${entry.what}`, isBad: entry.what === 'struck' }]
+      case 'lab':
+        return [{ ...head, kind: 'lab', text: entry.what, isBad: false }]
+    }
+  })
+}
+
+const FAILED_BOOTS: ReadonlySet<string> = new Set(['no bootable device', 'kernel panic', 'emergency shell'])
+
+export const isHeartbeat = ({ to, target }: ExchangeEntry): boolean =>
+  to === 'ironic' && target.startsWith('/v1/heartbeat/')
+
+function exchange(entry: ExchangeEntry): Pick<TimelineMark, 'kind' | 'text' | 'isBad'> {
+  const { from, to, method, target, status, error } = entry
+  const isBad = status === null || status >= 400
+  const answer = status === null ? (error ?? 'no answer') : String(status)
+  if (isHeartbeat(entry)) return { kind: 'heartbeat', text: isBad ? `heartbeat: ${answer}` : 'heartbeat', isBad }
+  const text = `${from} to ${to}: ${method} ${target}: ${answer}`
+  return { kind: to === 'images' ? 'download' : 'call', text, isBad }
+}

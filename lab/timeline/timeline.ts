@@ -1,0 +1,126 @@
+import type { StepPlan } from '../../ironic-mock/index.js'
+import type { NodeReport } from '../control/documents.js'
+import type { JournalEntry, StateEntry, StepEntry } from '../journal/entry.js'
+import { whyFailed, type Cause } from './cause.js'
+import { marksOf, type TimelineMark } from './marks.js'
+
+/** A provision state of a node, from when to when. Times are ISO 8601 in lab time. */
+export interface StateSpan {
+  state: StateEntry['state']
+  /** Null where the journal no longer has its beginning. */
+  from: string | null
+  /** Null for the present state. */
+  to: string | null
+  power: string | null
+  lastError: string | null
+  /** Id of the entry with which it began. */
+  entry: number | null
+}
+
+/** A step of a node, from when to when. */
+export interface StepSpan extends Pick<StepEntry, 'flow' | 'interface' | 'step' | 'index'> {
+  from: string
+  /** Null while it runs. */
+  to: string | null
+  outcome: 'running' | 'done' | 'failed'
+  /** Its stages, with the percentage that each has reached. */
+  stages: { stage: string; from: string; percent: number | null }[]
+  entry: number
+}
+
+/** Event that a node waits for. */
+export interface Waiting {
+  what: string
+  /** When it is no longer waited for; null without a time limit. */
+  until: string | null
+}
+
+/** The past of a node, and its next steps. */
+export interface NodeTimeline {
+  node: NodeReport
+  /** Lab time of the present. */
+  now: string
+  /** Lab time of the first entry; null without any. */
+  since: string | null
+  /** Whether earlier entries of the journal are gone. */
+  isCut: boolean
+  states: StateSpan[]
+  steps: StepSpan[]
+  marks: TimelineMark[]
+  waiting: Waiting | null
+  /** The last error and its causes, the outermost first; empty without an error. */
+  causes: Cause[]
+  /** Sentence that says what to do about the last error. */
+  remedy: string | null
+  plan: StepPlan | null
+}
+
+/** Puts a timeline together from the entries of one node, the oldest first. */
+export function timelineOf(parts: {
+  node: NodeReport
+  entries: readonly JournalEntry[]
+  isCut: boolean
+  now: number
+  waiting: Waiting | null
+  plan: StepPlan | null
+  /** Text of a fault by its id; undefined for one that was lifted. */
+  fault: (id: string) => string | undefined
+}): NodeTimeline {
+  const { node, entries, isCut, now, waiting, plan } = parts
+  const { causes, remedy } = whyFailed(node, entries, parts.fault)
+  return {
+    ...{ node, now: new Date(now).toISOString(), since: entries[0]?.labTime ?? null, isCut },
+    ...{ states: statesOf(node, entries), steps: stepsOf(entries), marks: marksOf(entries) },
+    ...{ waiting, causes, remedy, plan },
+  }
+}
+
+function statesOf(node: NodeReport, entries: readonly JournalEntry[]): StateSpan[] {
+  const spans: StateSpan[] = []
+  for (const entry of entries) {
+    if (entry.kind !== 'state') continue
+    const { labTime, state, was, power, lastError, id } = entry
+    const last = spans.at(-1)
+    if (!last && was !== null && was !== state)
+      spans.push({ state: was, from: null, to: null, power: null, lastError: null, entry: null })
+    const open = spans.at(-1)
+    if (open?.state === state && open.to === null) {
+      // Only the power has changed.
+      Object.assign(open, { power, lastError })
+      continue
+    }
+    if (open) open.to = labTime
+    spans.push({ state, from: labTime, to: null, power, lastError, entry: id })
+  }
+  const { provision_state: state, power_state: power, last_error: lastError } = node
+  return spans.length > 0 ? spans : [{ state, from: null, to: null, power, lastError, entry: null }]
+}
+
+function stepsOf(entries: readonly JournalEntry[]): StepSpan[] {
+  const spans: StepSpan[] = []
+  for (const entry of entries) {
+    if (entry.kind !== 'step') continue
+    const { flow, interface: owner, step, index, what, stage, percent, labTime, id } = entry
+    const last = spans.at(-1)
+    switch (what) {
+      case 'began':
+        spans.push({
+          ...{ flow, interface: owner, step, index, from: labTime, to: null },
+          ...{ outcome: 'running', stages: [], entry: id },
+        })
+        break
+      case 'stage':
+        last?.stages.push({ stage: stage!, from: labTime, percent: null })
+        break
+      case 'percent': {
+        const current = last?.stages.at(-1)
+        if (current) current.percent = percent
+        break
+      }
+      case 'ended':
+      case 'failed':
+        if (last?.to === null) Object.assign(last, { to: labTime, outcome: what === 'ended' ? 'done' : 'failed' })
+    }
+  }
+  return spans
+}

@@ -1,0 +1,65 @@
+import type { Clock } from '../../runtime/index.js'
+import type { BlockDevice } from './block-device.js'
+import { VolumeError, withBootVolume, type BootVolume, type VolumeStat } from './boot-volume.js'
+import { readLayout } from './partitions.js'
+
+/** A file, directory or link of a boot filesystem. */
+export interface BootFile extends VolumeStat {
+  path: string
+  /** Where a link points. */
+  target?: string
+  /** Contents, only for a single requested file. */
+  bytes?: Uint8Array
+}
+
+/** Paths that are listed at most: a damaged filesystem can have any number. */
+const MOST_PATHS = 5000
+
+/**
+ * Lists the boot filesystem of a disk, or one path of it with its contents.
+ *
+ * @returns undefined when the disk has no boot filesystem, or it has not the path
+ */
+export async function bootFiles(
+  device: BlockDevice,
+  path: string | null,
+  clock: Clock,
+): Promise<BootFile[] | undefined> {
+  const { partitions } = await readLayout(device)
+  const boot = partitions.find(({ filesystem }) => filesystem?.label === 'boot' && filesystem.type.startsWith('ext'))
+  if (!boot) return undefined
+  return withBootVolume(
+    device,
+    boot.offset,
+    clock,
+    async (volume) => {
+      if (path === null) return listed(volume)
+      try {
+        const one = await described(volume, path)
+        return [one.kind === 'file' ? { ...one, bytes: await volume.read(path) } : one]
+      } catch (error) {
+        if (error instanceof VolumeError && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined
+        throw error
+      }
+    },
+    { readOnly: true },
+  )
+}
+
+async function listed(volume: BootVolume): Promise<BootFile[]> {
+  const found: BootFile[] = []
+  const folders = ['']
+  for (let folder = folders.shift(); folder !== undefined; folder = folders.shift())
+    for (const name of await volume.list(folder || '/')) {
+      if (found.length >= MOST_PATHS) return found
+      const one = await described(volume, `${folder}/${name}`)
+      found.push(one)
+      if (one.kind === 'directory') folders.push(one.path)
+    }
+  return found.sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+async function described(volume: BootVolume, path: string): Promise<BootFile> {
+  const stat = await volume.stat(path, { follow: false })
+  return { path, ...stat, ...(stat.kind === 'symlink' ? { target: await volume.readlink(path) } : {}) }
+}
