@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { minutes } from '../../runtime/index.js'
+import { minutes, seededRandom } from '../../runtime/index.js'
 import { readFaults } from '../control/fault-document.js'
 import { createStagedLab, type StagedLab } from '../create-lab.js'
+import { checkFault } from '../faults/check-fault.js'
 import { chaos } from './chaos.js'
 import { chaosTest, faultsYaml } from './chaos-text.js'
 import { Watch } from './invariants.js'
+import { randomFault } from './random-faults.js'
 
 test.each([1, 2])('seed %i: what must hold holds, and the seed decides about everything', async (seed) => {
   const options = { seed, nodes: 2, duration: minutes(3) }
@@ -14,6 +16,17 @@ test.each([1, 2])('seed %i: what must hold holds, and the seed decides about eve
   expect(report.strikes).toBeGreaterThan(0)
   expect(report.active).toBeGreaterThanOrEqual(2)
   expect(await chaos(options)).toEqual(report)
+})
+
+test('no random fault is one that a lab refuses', () => {
+  const random = seededRandom(1)
+  const kinds = new Set<string>()
+  for (let n = 0; n < 2000; n++) {
+    const fault = randomFault(random, 'node-0', minutes(10))
+    expect(() => checkFault(fault), JSON.stringify(fault)).not.toThrow()
+    kinds.add(fault.effect.kind)
+  }
+  expect(kinds.size).toBeGreaterThan(15)
 })
 
 test('the part of a node does not depend on the others', async () => {

@@ -16,7 +16,8 @@ const OF_CLIENTS = [
 const OF_AGENTS = ['GET /v1/lookup', 'POST /v1/heartbeat', 'POST /v1/continue_inspection'] as const
 const TO_AGENTS = ['POST /v1/commands', 'GET /v1/commands'] as const
 const ROUTES = [...OF_CLIENTS, ...OF_AGENTS, ...TO_AGENTS]
-const BMC_CALLS = ['read power', 'set power', 'set boot'] as const
+const BMC_ORDERS = ['set power', 'set boot'] as const
+const BMC_CALLS = ['read power', ...BMC_ORDERS] as const
 
 const BUSY = 'Error: checking for exclusive access to /dev/sda\n\nCaused by:\n    EBUSY: Device or resource busy\n'
 const BROKEN = 'Error: reading image\n\nCaused by:\n    connection closed before message completed\n'
@@ -35,7 +36,7 @@ const KINDS: readonly ((random: Random) => Drawn)[] = [
   (random) => ({ match: phase(random), effect: { kind: 'power-loss' }, times: few(random) }),
   () => ({ match: {}, effect: { kind: 'bmc-silent' } }),
   (random) => ({ match: bmc(random), effect: { kind: 'bmc-dark', ms: some(random, minutes(2)) }, times: few(random) }),
-  (random) => ({ match: bmc(random), effect: { kind: 'bmc-lies' }, times: few(random) }),
+  (random) => ({ match: { bmc: pick(random, BMC_ORDERS) }, effect: { kind: 'bmc-lies' }, times: few(random) }),
   (random) => ({ match: bmc(random), effect: { kind: 'delay', ms: some(random, minutes(1)) }, times: few(random) }),
   (random) => ({ match: bmc(random), effect: { kind: 'hang' }, times: 1 }),
   (random) => ({
