@@ -5,6 +5,7 @@ import {
   EVERY,
   expectedTimes,
   junitXml,
+  openImageHost,
   openRehearsal,
   readHosts,
   realAccess,
@@ -76,25 +77,38 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   })
   const running = rehearse
     ? rehearsed(options, environment, { file, hosts, shared })
-    : runHosts({
-        ...shared,
-        hosts,
-        locks: join(homeOf(environment), '.cache/ironstage/run-locks'),
-        access: realAccess({
-          ...{ file, folder: folder.path, variables: environment.variables, secrets: secretSource(environment) },
-          ...{ environment: targetEnvironment(environment), images: await imagesOf(options, environment) },
-          ...{ clock, random: systemRandom, logger: shared.logger },
-        }),
-      })
+    : onRealHosts(options, environment, { file, hosts, shared })
   return await finished(await untilStopped(running, view, environment, path), { view, options, folder, environment })
 }
 
 type Shared = Omit<RunOptions, 'hosts' | 'locks' | 'access'>
 
+async function onRealHosts(options: RunCommandOptions, environment: Environment, parts: Parts): Promise<RunReport> {
+  const { file, hosts, shared } = parts
+  const { clock, random, logger, folder } = shared
+  const { 'serve-image': address } = options
+  const images = await imagesOf(options, environment)
+  await using served = address === undefined ? undefined : await openImageHost({ address, clock, random, logger })
+  return await runHosts({
+    ...{ ...shared, hosts, locks: join(homeOf(environment), '.cache/ironstage/run-locks') },
+    access: realAccess({
+      ...{ file, folder: folder.path, variables: environment.variables, secrets: secretSource(environment) },
+      ...{ environment: targetEnvironment(environment), images, clock, random, logger },
+      ...(served ? { reach: served.reach } : {}),
+    }),
+  })
+}
+
+interface Parts {
+  file: HostsFile
+  hosts: readonly Host[]
+  shared: Shared
+}
+
 async function rehearsed(
   { faults, seed = 1, resume = false }: RunCommandOptions,
   environment: Environment,
-  { file, hosts, shared }: { file: HostsFile; hosts: readonly Host[]; shared: Shared },
+  { file, hosts, shared }: Parts,
 ): Promise<RunReport> {
   const folder = join(shared.folder.path, 'machines')
   if (!resume) await rm(folder, { recursive: true, force: true })
@@ -160,6 +174,10 @@ function refuseContradictions(options: RunCommandOptions): void {
   if (!rehearse && faults !== undefined)
     throw usage('--faults is for --rehearse: real machines have their own', 'leave it out')
   if (!rehearse && seed !== undefined) throw usage('--seed is for --rehearse', 'leave it out')
+  if (rehearse && options['serve-image'] !== undefined)
+    throw usage('--serve-image is for real machines: those of a rehearsal carry their image', 'leave it out')
+  if (options['no-cache'] && options['serve-image'] !== undefined)
+    throw usage('--serve-image serves the cached image, and --no-cache has none', 'leave one of them out')
   if (resume && restart) throw usage('--resume and --restart exclude each other', 'leave one of them out')
   if (check && restart)
     throw usage('--check looks, and --restart begins a run', 'leave one of them out, or name another --state-dir')

@@ -45,8 +45,7 @@ export function attachedTarget(on: RealTarget, { prefix, known, starting }: Atta
 }
 
 /** An argument without what differs between processes: port and token of an image that this machine sends. */
-const lasting = (argument: string): string =>
-  argument.replace(/^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{24}\//, 'http://127.0.0.1/')
+const lasting = (argument: string): string => argument.replace(/^http:\/\/[^/]+:\d+\/[0-9a-f]{24}\//, 'http://here/')
 
 export const lost = (name: string, why: string): UserError =>
   new UserError('outcome-unknown', `${name}: ${why}; nothing more was written`, {

@@ -5,12 +5,13 @@ import type { ImageCacheRequest } from '../../lab/index.js'
 import { openRealTarget, sshAccess, type RealTargetRequest } from '../../runs/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 import { parseSshTarget, type Capability, type SecretSource, type SshShellOptions } from '../../targets/index.js'
+import type { Reach } from '../../steps/index.js'
 import { openBmc } from '../bmc/open-bmc.js'
 import { deviceOf, sshUrlOf } from '../hosts/host-names.js'
 import type { Host, HostsFile } from '../hosts/host.js'
 import { ignitionOf } from '../hosts/ignition.js'
 import { KnownSecrets } from '../hosts/secrets.js'
-import { imageFileOf, ImageFiles } from './image-files.js'
+import { imageFileOf, ImageFiles } from '../images/image-files.js'
 import type { HostAccess } from './access.js'
 
 export interface RealAccessOptions {
@@ -22,6 +23,8 @@ export interface RealAccessOptions {
   environment: Readonly<Record<string, string | undefined>>
   secrets: SecretSource
   images?: ImageCacheRequest
+  /** How hosts get images; by default through their SSH connections. */
+  reach?: Reach
   clock: Clock
   random: Random
   logger: Logger
@@ -31,7 +34,7 @@ export interface RealAccessOptions {
 export function realAccess(options: RealAccessOptions): HostAccess {
   const { file, clock, random, logger } = options
   const secrets = new KnownSecrets()
-  const imageFiles = new ImageFiles({ clock, random, logger })
+  const imageFiles = new ImageFiles({ clock, random, logger }, options.reach)
   const parts = (signal: AbortSignal) => ({ folder: file.folder, variables: options.variables, signal })
   const ssh = async (host: Host): Promise<SshShellOptions> => {
     const hostKeys = host.ssh['host-keys'] ?? []
@@ -56,6 +59,7 @@ export function realAccess(options: RealAccessOptions): HostAccess {
         installer: host.installer,
         ssh: { hostKeys: host.ssh['host-keys'] ?? [], configFile: await configFile(host, options) },
         ...(options.images ? { images: options.images } : {}),
+        ...(options.reach ? { reach: options.reach } : {}),
       }
       const { environment, secrets: source } = options
       const parts = { environment, secrets: source, clock, random, logger, signal }

@@ -15,6 +15,7 @@ import {
   type SshTarget,
 } from '../../targets/index.js'
 import { realStage, type ImageCacheRequest } from '../../lab/index.js'
+import type { Reach } from '../../steps/index.js'
 import { isSsh, sshAccess, type SshRequest } from './ssh-access.js'
 
 /** Capabilities that can be allowed on a real target, one by one; an installation needs none of them. */
@@ -47,6 +48,8 @@ export interface RealTargetRequest {
   images?: ImageCacheRequest | undefined
   /** Options for a machine behind SSH. */
   ssh?: SshRequest | undefined
+  /** How a machine behind SSH gets images; by default through that connection. */
+  reach?: Reach | undefined
 }
 
 export interface RealTargetOptions extends RealTargetRequest {
@@ -103,7 +106,8 @@ async function openBehindSsh(options: RealTargetOptions): Promise<RealTarget> {
   const opened = await openSshTarget({ ...access, ...more, device, readOnly, ...(root === undefined ? {} : { root }) })
   const { shell, ...rest } = opened
   const put = ssh.stageImage ? { put: opened.put } : {}
-  const reach = { kind: 'port', lend: (port: number) => shell.lend(port), ...put } as const
+  const byLink = { kind: 'port', lend: (port: number) => shell.lend(port), ...put } as const
+  const reach = options.reach ?? byLink
   const staging = { ...opened.target, stage: realStage(reach, options.images, options) }
   return {
     ...rest,

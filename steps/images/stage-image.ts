@@ -19,6 +19,8 @@ export type Reach =
       /** Copies a whole file to the target before it is used. */
       put?: (path: string, name: string, options: StageOptions) => Promise<{ path: string } & AsyncDisposable>
     }
+  /** By a server of files that the target reaches over its network. */
+  | { kind: 'network'; serve: (file: { path: string; digest: string }, name: string) => { url: string } & Disposable }
 
 export interface StagingOptions {
   reach: Reach
@@ -48,7 +50,7 @@ export function stageFromCache(cache: ImageCache, options: StagingOptions): Stag
       const path =
         reach.kind === 'files'
           ? reach.pathThere(image.path)
-          : reach.put
+          : reach.kind === 'port' && reach.put
             ? scope.use(await reach.put(image.path, name, { signal, ...(onProgress ? { onProgress } : {}) })).path
             : null
       const file = { kind: 'file', path: image.path, digest: fileOf(record).sha256 } as const
@@ -106,6 +108,10 @@ export function stageStreamed(
 }
 
 async function served(what: Served, name: string, { reach, ...parts }: StagingOptions, scope: Scope) {
+  if (reach.kind === 'network') {
+    if (what.kind !== 'file') throw new Error('a server of files has no streams')
+    return { kind: 'url', url: scope.use(reach.serve(what, name)).url } as const
+  }
   const server = scope.use(await openImageServer(parts))
   const { path } = scope.use(server.serve(what, name))
   const port = reach.kind === 'port' ? scope.use(await reach.lend(server.port)).port : server.port

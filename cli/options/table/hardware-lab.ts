@@ -17,6 +17,12 @@ export const HARDWARE_LAB_SHAPES = {
   },
   resume: { description: 'go on with the run that was begun in the state folder', schema: FLAG },
   restart: { description: 'forget the run in the state folder that has not ended, and begin anew', schema: FLAG },
+  'serve-image': {
+    value: 'HOST[:PORT]',
+    example: '192.0.2.1',
+    description: 'address of this machine at which hosts fetch images over HTTP (default: through SSH)',
+    schema: TEXT,
+  },
   rehearse: { description: 'run on simulated machines that have what the file says of the hosts', schema: FLAG },
   junit: { value: 'FILE', description: 'write a JUnit report', schema: TEXT },
   html: { value: 'FILE', description: 'write a report of one HTML file', schema: TEXT },

@@ -162,8 +162,8 @@ export class LabOfHosts implements AsyncDisposable {
    *
    * @returns whether it was killed; false when it had ended before
    */
-  async killedAfter(ms: number): Promise<boolean> {
-    const { child, ended } = this.run(...(await this.#resume()))
+  async killedAfter(ms: number, options: readonly string[] = []): Promise<boolean> {
+    const { child, ended } = this.run(...(await this.#resume()), ...options)
     const timer = setTimeout(() => child.kill('SIGKILL'), ms)
     const code = await ended
     clearTimeout(timer)
@@ -171,8 +171,8 @@ export class LabOfHosts implements AsyncDisposable {
   }
 
   /** Goes on with the run to its end. */
-  async goesOn(): Promise<number | null> {
-    return this.run(...(await this.#resume())).ended
+  async goesOn(options: readonly string[] = []): Promise<number | null> {
+    return this.run(...(await this.#resume()), ...options).ended
   }
 
   /** Compares the report with what has happened to each host. */

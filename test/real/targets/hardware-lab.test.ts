@@ -3,6 +3,7 @@ import { seededRandom } from '../../../runtime/index.js'
 import { LabOfHosts } from '../lab/lab-of-hosts.js'
 
 const KILLS = 12
+const SERVED = ['--serve-image', '127.0.0.1']
 const SEED = Number(process.env['SOAK_SEED'] ?? 18)
 
 let lab: LabOfHosts
@@ -23,13 +24,13 @@ test('six hosts, four of them in trouble: the report names each trouble, and no 
     expect([host.name, await host.installs()]).toEqual([host.name, host.name === 'wrong-disk' ? 0 : 1])
 })
 
-test(`a run over them that is killed at ${KILLS} random moments, and goes on each time, ends the same`, async () => {
+test(`a run over them that serves their image, is killed at ${KILLS} random moments and goes on, ends the same`, async () => {
   const before = await lab.digests()
   const random = seededRandom(SEED)
   using _ = lab.troubles()
   let kills = 0
-  for (; kills < KILLS; kills++) if (!(await lab.killedAfter(500 + random.next() * 3000))) break
-  if (kills === KILLS) expect(await lab.goesOn(), lab.stderr).toBe(1)
+  for (; kills < KILLS; kills++) if (!(await lab.killedAfter(500 + random.next() * 3000, SERVED))) break
+  if (kills === KILLS) expect(await lab.goesOn(SERVED), lab.stderr).toBe(1)
   expect(kills).toBeGreaterThan(KILLS / 2)
   lab.expectEnds()
   expect(await lab.digests()).toEqual(before)

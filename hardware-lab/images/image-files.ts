@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { checkImage } from '../../machine/index.js'
 import type { RealTarget } from '../../runs/index.js'
 import { UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
-import { stageFile } from '../../steps/index.js'
+import { stageFile, type Reach } from '../../steps/index.js'
 import type { Host } from '../hosts/host.js'
 
 /** The image of a host, where it is a file of this machine. */
@@ -14,11 +14,15 @@ export const imageFileOf = ({ image }: Pick<Host, 'image'>): string | undefined 
 /** URL that stands for an image file in the arguments of steps; no request ever goes there. */
 export const IMAGE_FILE_URL = 'http://127.0.0.1/image'
 
-/** Images that are files of this machine: each is looked at once for all hosts, and sent to them by their SSH connections. */
+/** Images that are files of this machine: each is looked at once for all hosts, and sent to each that installs it. */
 export class ImageFiles {
   readonly #checked = new Map<string, Promise<{ digest: string; size: number }>>()
 
-  constructor(private readonly parts: { clock: Clock; random: Random; logger: Logger }) {}
+  /** @param reach how hosts get them; by default through their SSH connections */
+  constructor(
+    private readonly parts: { clock: Clock; random: Random; logger: Logger },
+    private readonly reach?: Reach,
+  ) {}
 
   /**
    * A target that gets the file in place of {@link IMAGE_FILE_URL}.
@@ -35,9 +39,10 @@ export class ImageFiles {
         `the image ${path} needs ${size} bytes, and ${target.disk.path} has ${target.disk.size}`,
         { remedy: 'choose a larger disk; nothing was written' },
       )
-    const lend = target.ssh && ((port: number) => target.ssh!.shell.lend(port))
-    if (!lend) return target
-    const stage = stageFile({ path, digest }, { reach: { kind: 'port', lend }, ...this.parts })
+    const { ssh } = target
+    if (!ssh) return target
+    const reach = this.reach ?? { kind: 'port', lend: (port) => ssh.shell.lend(port) }
+    const stage = stageFile({ path, digest }, { reach, ...this.parts })
     return { ...target, target: { ...target.target, stage } }
   }
 
