@@ -51,6 +51,8 @@ function lineOf(event: RunEvent): string {
       if (event.status !== 'failed')
         return `${event.host}: ${event.stage} ${event.status}, ${event.seconds.toFixed(1)} s\n`
       return `${event.host}: ${event.stage} ${event.again ? 'is tried again' : 'failed'}: ${event.failure.sentences.join(': ')}\n`
+    case 'console':
+      return `${event.host}: console, ${event.kind}: ${event.line}\n`
     case 'progress':
       return ''
   }
@@ -93,7 +95,8 @@ class LiveView implements RunView {
       if (event.event === 'host') {
         line.outcome = event.outcome
         line.detail = event.why ?? ''
-      } else if (event.event === 'progress') {
+      } else if (event.event === 'console') line.detail = `${event.kind}: ${event.line}`
+      else if (event.event === 'progress') {
         if (event.percent !== undefined) line.percent = event.percent
         else line.detail = event.text ?? line.detail
       } else if (event.status === 'started')

@@ -15,6 +15,12 @@ export interface IpmiBmcOptions {
   every?: number
 }
 
+/** Arguments by which ipmitool reaches a BMC; the password goes by `IPMI_PASSWORD`. */
+export function ipmiArguments({ address, username }: Pick<IpmiBmcOptions, 'address' | 'username'>): string[] {
+  const [, host = address, port = '623'] = /^\[?([^\]]+?)\]?(?::(\d+))?$/.exec(address) ?? []
+  return ['-I', 'lanplus', '-H', host, '-p', port, '-U', username, '-E']
+}
+
 /** A machine whose BMC speaks IPMI, by `ipmitool`. The password goes by the environment, which other users cannot read. */
 export class IpmiBmc implements Bmc {
   readonly name: string
@@ -66,9 +72,8 @@ export class IpmiBmc implements Bmc {
   }
 
   #run(words: readonly string[], signal: AbortSignal): Promise<string> {
-    const { address, username, password, variables } = this.#options
-    const [, host = address, port = '623'] = /^\[?([^\]]+?)\]?(?::(\d+))?$/.exec(address) ?? []
-    const argv = ['-I', 'lanplus', '-H', host, '-p', port, '-U', username, '-E', ...words]
+    const { address, password, variables } = this.#options
+    const argv = [...ipmiArguments(this.#options), ...words]
     return new Promise((resolve, reject) => {
       execFile(
         'ipmitool',

@@ -15,24 +15,44 @@ export interface OpenBmcOptions extends SecretParts {
   every?: number
 }
 
-/** The BMC of a host; null for a host without one. Nothing is sent yet. */
-export async function openBmc(host: Host, options: OpenBmcOptions): Promise<Bmc | null> {
-  const { bmc, name } = host
-  if (!bmc) return null
-  const { known, clock, logger, every, variables } = options
+/**
+ * The account of a host's BMC.
+ *
+ * @throws UserError `hosts-secret` (usage)
+ */
+export async function accountOf(
+  { bmc = {}, name }: Host,
+  options: OpenBmcOptions,
+): Promise<{ username: string; password: string }> {
   const { username = 'admin', password } = bmc
   if (!password)
     throw new UserError('hosts-secret', `the BMC of ${name} has no password`, {
       ...{ kind: 'usage', remedy: 'say where it comes from: bmc.password: {env: BMC_PASSWORD}' },
     })
-  const account = {
+  return {
     username:
       typeof username === 'string' ? username : await readSecret(username, `the user of the BMC of ${name}`, options),
-    password: known.add(await readSecret(password, `the password of the BMC of ${name}`, options)),
+    password: options.known.add(await readSecret(password, `the password of the BMC of ${name}`, options)),
   }
+}
+
+/** A client of the Redfish service of a host. */
+export function redfishClient(
+  { bmc: { redfish: url = '', certificate, insecure } = {} }: Host,
+  account: { username: string; password: string },
+  { clock, logger }: OpenBmcOptions,
+): RedfishClient {
+  return new RedfishClient({ url, ...account, certificate, insecure, clock, logger })
+}
+
+/** The BMC of a host; null for a host without one. Nothing is sent yet. */
+export async function openBmc(host: Host, options: OpenBmcOptions): Promise<Bmc | null> {
+  const { bmc } = host
+  if (!bmc) return null
+  const { clock, logger, every, variables } = options
+  const account = await accountOf(host, options)
   const pace = every === undefined ? {} : { every }
   if (bmc.ipmi !== undefined) return new IpmiBmc({ address: bmc.ipmi, ...account, variables, clock, logger, ...pace })
-  const { redfish: url = '', certificate, insecure, system } = bmc
-  const client = new RedfishClient({ url, ...account, certificate, insecure, clock, logger })
-  return new RedfishBmc({ client, system, clock, logger, ...pace })
+  const client = redfishClient(host, account, options)
+  return new RedfishBmc({ client, system: bmc.system, clock, logger, ...pace })
 }

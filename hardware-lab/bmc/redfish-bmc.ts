@@ -80,6 +80,31 @@ export class RedfishBmc implements Bmc {
     return [...new Set(shown)]
   }
 
+  /**
+   * Where the service says that the serial console is; by IPMI where it names no SSH.
+   *
+   * @throws UserError `bmc-lacks` where it has neither
+   */
+  async serialConsole(signal: AbortSignal): Promise<{ ssh?: { port: number; command?: string }; ipmi?: number }> {
+    const system = await this.#read(signal)
+    const offered = objectIn(system, 'SerialConsole')
+    const [ssh, ipmi] = [objectIn(offered, 'SSH'), objectIn(offered, 'IPMI')]
+    const portOf = (of: Json | undefined, usual: number) => (typeof of?.['Port'] === 'number' ? of['Port'] : usual)
+    if (ssh?.['ServiceEnabled'] === true) {
+      const command = textIn(ssh, 'ConsoleEntryCommand')
+      return { ssh: { port: portOf(ssh, 22), ...(command === undefined ? {} : { command }) } }
+    }
+    if (ipmi?.['ServiceEnabled'] === true) return { ipmi: portOf(ipmi, 623) }
+    // Before version 1.13 of the schema the manager had it, without a port.
+    const older = objectIn(await this.#manager(system, signal), 'SerialConsole')
+    const types = Array.isArray(older?.['ConnectTypesSupported']) ? (older['ConnectTypesSupported'] as unknown[]) : []
+    if (older?.['ServiceEnabled'] === true && types.includes('SSH')) return { ssh: { port: 22 } }
+    if (older?.['ServiceEnabled'] === true && types.includes('IPMI')) return { ipmi: 623 }
+    throw new UserError('bmc-lacks', `${this.name} offers no serial console by SSH or IPMI`, {
+      remedy: 'switch it on in the BMC, or name a command that shows it with console.command',
+    })
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.#client[Symbol.asyncDispose]()
   }

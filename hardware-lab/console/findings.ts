@@ -10,20 +10,24 @@ const PATTERNS: readonly (readonly [RegExp, ConsoleFinding['kind']])[] = [
 /** How many findings of one kind are reported. */
 const MOST = 5
 
+/** The finding in a line of a console, added to those before; undefined where it says nothing new. */
+export function addFinding(found: ConsoleFinding[], text: string): ConsoleFinding | undefined {
+  const kind = PATTERNS.find(([pattern]) => pattern.test(text))?.[1]
+  if (kind === undefined || found.filter((each) => each.kind === kind).length >= MOST) return undefined
+  // A console may hold control characters.
+  const line = text
+    .replaceAll(/[^\t -~\u00a0-\uffff]/g, '')
+    .trim()
+    .slice(0, 300)
+  if (found.some((each) => each.kind === kind && each.line === line)) return undefined
+  const finding = { kind, line }
+  found.push(finding)
+  return finding
+}
+
 /** Lines of a console that say why a machine did not come up. */
 export function consoleFindings(lines: readonly string[]): ConsoleFinding[] {
   const found: ConsoleFinding[] = []
-  for (const line of lines) {
-    const kind = PATTERNS.find(([pattern]) => pattern.test(line))?.[1]
-    if (kind === undefined || found.filter((each) => each.kind === kind).length >= MOST) continue
-    // A console may hold control characters.
-    found.push({
-      kind,
-      line: line
-        .replaceAll(/[^\t -~\u00a0-\uffff]/g, '')
-        .trim()
-        .slice(0, 300),
-    })
-  }
+  for (const line of lines) addFinding(found, line)
   return found
 }

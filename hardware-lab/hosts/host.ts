@@ -9,6 +9,7 @@ export type SecretSetting = { env: string } | { file: string } | { command: read
 export interface HostSettings {
   labels?: string[]
   bmc?: BmcSettings
+  console?: ConsoleSettings
   macs?: string[]
   disk?: DiskSettings
   live?: { iso: string } | { http: string } | { pxe: true } | { booted: true }
@@ -30,6 +31,8 @@ export interface HostSettings {
   stages?: Partial<Record<HostStage, StageSettings>>
 }
 
+export type ConsoleSettings = { ssh: string; line?: string; key?: string; config?: string } | { command: string[] }
+
 export interface BmcSettings {
   redfish?: string
   ipmi?: string
@@ -38,7 +41,7 @@ export interface BmcSettings {
   password?: SecretSetting
   certificate?: string
   insecure?: boolean
-  console?: 'none' | 'log'
+  console?: 'none' | 'log' | 'sol' | 'redfish'
 }
 
 export interface DiskSettings {

@@ -139,6 +139,12 @@ function complete(name: string, settings: HostSettings, { place, folder }: { pla
     throw wrong(at('live'), `IPMI knows no virtual media, so ${name} cannot boot an ISO`, 'use live.pxe, or Redfish')
   if (bmc && 'http' in live && bmc.ipmi !== undefined)
     throw wrong(at('live'), `IPMI cannot set a URL to boot from`, 'use live.pxe, or Redfish')
+  const { console: shown } = settings
+  if (shown && 'ssh' in shown === 'command' in shown)
+    throw wrong(at('console'), `the console of ${name} needs either ssh or command`)
+  if (shown && 'ssh' in shown) located(at('console', 'ssh'), () => parseSshTarget(`ssh://${shown.ssh}`))
+  if (bmc?.console === 'redfish' && bmc.redfish === undefined)
+    throw wrong(at('bmc', 'console'), `the BMC of ${name} speaks IPMI: its console is sol`)
   if (typeof ignition === 'object' && (ignition.template === undefined) === (ignition.butane === undefined))
     throw wrong(at('ignition'), 'ignition needs either template or butane')
   const imageFile = image === undefined || /^https?:/.test(image) ? {} : { image: resolve(folder, image) }

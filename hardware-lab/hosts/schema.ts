@@ -49,7 +49,11 @@ const bmc = {
     password: secret,
     certificate: fingerprint,
     insecure: { type: 'boolean', description: 'believe any certificate' },
-    console: { enum: ['none', 'log'], description: 'whether the log of the BMC is read; default: log' },
+    console: {
+      enum: ['none', 'log', 'sol', 'redfish'],
+      description:
+        'log: read its log in the end (default); sol, redfish: capture the serial console too; none: neither',
+    },
   },
 } as const
 
@@ -95,6 +99,19 @@ const check = {
 const hostProperties = {
   labels: { ...texts, description: 'words for --only' },
   bmc,
+  console: {
+    description: 'serial console to capture: by ssh, or by a command that prints it',
+    type: 'object',
+    minProperties: 1,
+    additionalProperties: false,
+    properties: {
+      ssh: { ...text, description: 'user@address:port of a console server' },
+      line: { ...text, description: 'command there that shows the console' },
+      key: { ...text, description: 'file of a private key' },
+      config: { ...text, description: 'SSH client configuration, or none' },
+      command: { ...texts, minItems: 1, description: 'program and arguments on this machine' },
+    },
+  },
   macs: { type: 'array', items: { type: 'string', pattern: '^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$' } },
   disk,
   live: {

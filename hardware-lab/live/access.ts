@@ -12,6 +12,8 @@ export interface HostAccess {
   ssh(host: Host): Promise<SshShellOptions>
   /** The live system, with the disk that may be written. */
   openTarget(host: Host, options: { readOnly: boolean; signal: AbortSignal; reboot?: boolean }): Promise<RealTarget>
+  /** Lines of the serial console from now on, until the signal; null for a host whose console is not captured. */
+  openConsole(host: Host, signal: AbortSignal): Promise<AsyncIterable<string> | null>
   ignition(host: Host, signal: AbortSignal): Promise<IgnitionConfig>
   /** Removes secrets that this has read from a text. */
   mask(text: string): string

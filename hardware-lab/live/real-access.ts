@@ -7,6 +7,8 @@ import type { Clock, Logger, Random } from '../../runtime/index.js'
 import { parseSshTarget, type Capability, type SecretSource, type SshShellOptions } from '../../targets/index.js'
 import type { Reach } from '../../steps/index.js'
 import { openBmc } from '../bmc/open-bmc.js'
+import { programLines } from '../console/console-process.js'
+import { consoleProgram } from '../console/console-source.js'
 import { deviceOf, sshUrlOf } from '../hosts/host-names.js'
 import type { Host, HostsFile } from '../hosts/host.js'
 import { ignitionOf } from '../hosts/ignition.js'
@@ -49,6 +51,11 @@ export function realAccess(options: RealAccessOptions): HostAccess {
     ssh,
     mask: (text) => secrets.mask(text),
     openBmc: (host, signal) => openBmc(host, { ...parts(signal), known: secrets, clock, random, logger, signal }),
+    openConsole: async (host, signal) => {
+      const more = { known: secrets, clock, random, logger, signal, scratch: options.folder }
+      const program = await consoleProgram(host, { ...parts(signal), ...more })
+      return program && programLines(program, signal)
+    },
     ignition: (host, signal) => ignitionOf(host, parts(signal)),
     openTarget: async (host, { readOnly, signal, reboot = false }) => {
       const [device, yesErase] = deviceOf(host)

@@ -1,5 +1,5 @@
 import type { HostStage } from '../hosts/host.js'
-import type { Failure, HostFacts, Outcome } from './state.js'
+import type { ConsoleFinding, Failure, HostFacts, Outcome } from './state.js'
 
 /** A row of the table that is shown before anything is written. */
 export interface TableRow extends HostFacts {
@@ -24,5 +24,6 @@ export type RunEvent =
       again: boolean
     }
   | { event: 'progress'; host: string; stage: HostStage; percent?: number; text?: string }
+  | { event: 'console'; host: string; kind: ConsoleFinding['kind']; line: string }
   | { event: 'table'; rows: TableRow[] }
   | { event: 'host'; host: string; outcome: Outcome; why: string | null }

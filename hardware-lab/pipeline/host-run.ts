@@ -1,8 +1,11 @@
+import { appendFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { errorChain, seconds, UserError, userError, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import { openSshShell } from '../../targets/index.js'
 import type { Bmc } from '../bmc/bmc.js'
-import { consoleFindings } from '../console/findings.js'
+import { ConsoleCapture } from '../console/capture.js'
+import { addFinding } from '../console/findings.js'
 import type { Host, HostStage } from '../hosts/host.js'
 import type { HostAccess } from '../live/access.js'
 import type { HostContext } from './context.js'
@@ -33,6 +36,7 @@ export class HostRun implements AsyncDisposable {
   readonly state: HostState
   readonly #options: HostRunOptions
   #bmc: Promise<Bmc | null> | undefined
+  #console: ConsoleCapture | undefined
 
   constructor(options: HostRunOptions) {
     this.#options = options
@@ -46,6 +50,7 @@ export class HostRun implements AsyncDisposable {
     if (state.outcome === 'failed' || state.outcome === 'skipped' || state.outcome === 'ok') return
     const context = this.#context()
     state.outcome = 'running'
+    this.#console ??= this.#capture()
     for (const stage of STAGES.filter((each) => each.afterTable === afterTable)) {
       if (this.#options.stopping()) return
       const before = state.stages[stage.name]?.status
@@ -66,6 +71,7 @@ export class HostRun implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#endCapture()
     const bmc = await this.#bmc?.catch(() => null)
     await bmc?.[Symbol.asyncDispose]()
   }
@@ -126,6 +132,7 @@ export class HostRun implements AsyncDisposable {
   /** Reads what the BMC and its console say of the machine; best effort. */
   async #readConsole(context: HostContext, signal: AbortSignal): Promise<void> {
     const { host, state } = this
+    await this.#endCapture()
     const { clock, access, folder, logger } = this.#options
     // A BMC that has not answered has no log either.
     const isSilent = state.stages.bmc?.status === 'failed'
@@ -138,12 +145,30 @@ export class HostRun implements AsyncDisposable {
         async (either) => (await (await context.bmc(either))?.log(since, either)) ?? [],
       )
       const masked = lines.map((line) => access.mask(line))
-      if (masked.length > 0) await folder.write(`console/${host.name}.log`, masked.join('\n'))
-      state.console = consoleFindings(masked)
+      if (masked.length > 0)
+        await appendFile(join(folder.path, 'console', `${host.name}.log`), `${masked.join('\n')}\n`, { mode: 0o600 })
+      for (const line of masked) addFinding(state.console, line)
     } catch (error) {
       signal.throwIfAborted()
       logger('debug', `${host.name}: ${errorChain(error).join(': ')}`)
     }
+  }
+
+  #capture(): ConsoleCapture {
+    const { host, state, folder, access, clock, logger, onEvent } = this.#options
+    return new ConsoleCapture({
+      ...{ host: host.name, file: join(folder.path, 'console', `${host.name}.log`), clock, logger },
+      open: (signal) => access.openConsole(host, signal),
+      mask: (text) => access.mask(text),
+      findings: state.console,
+      onFinding: (finding) => onEvent({ event: 'console', host: host.name, ...finding }),
+    })
+  }
+
+  async #endCapture(): Promise<void> {
+    const capture = this.#console
+    this.#console = undefined
+    await capture?.[Symbol.asyncDispose]()
   }
 
   #context(): HostContext {

@@ -116,8 +116,10 @@ export class RunFolder {
 
   begin(run: RunRecord): Promise<void> {
     return this.#doing(async () => {
-      await rm(join(this.path, 'hosts'), { recursive: true, force: true })
-      await mkdir(join(this.path, 'hosts'), { mode: 0o700 })
+      for (const name of ['hosts', 'console']) {
+        await rm(join(this.path, name), { recursive: true, force: true })
+        await mkdir(join(this.path, name), { mode: 0o700 })
+      }
       await this.write('run.json', JSON.stringify(run, null, 2))
     })
   }

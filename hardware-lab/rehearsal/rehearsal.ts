@@ -23,6 +23,7 @@ import type { HostAccess } from '../live/access.js'
 import { serveLiveMedium } from './live-medium.js'
 import { machineOf } from './machine-of.js'
 import { openRehearsedTarget } from './rehearsed-target.js'
+import { simulatedConsole } from './simulated-console.js'
 import { SshFront } from './ssh-front.js'
 
 export interface RehearsalOptions {
@@ -123,6 +124,10 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
     access: {
       ssh,
       mask: (text) => secrets.mask(text),
+      openConsole: (host, signal) => {
+        const isCaptured = host.console !== undefined || ['sol', 'redfish'].includes(host.bmc?.console ?? '')
+        return Promise.resolve(isCaptured ? simulatedConsole(machines.get(host.name)!, clock, signal) : null)
+      },
       ignition: (host, signal) => ignitionOf(host, parts(signal)),
       openBmc: (host, signal) =>
         openBmc(host, { ...parts(signal), known: secrets, clock, random, logger, every: EVERY }),

@@ -20,6 +20,8 @@ export interface Habits {
   tasks?: boolean
   /** A link to another host in answers. */
   foreignLocation?: boolean
+  /** SerialConsole of the system. */
+  serialConsole?: object
   tls?: { key: string; cert: string }
 }
 
@@ -133,6 +135,7 @@ export class StrangeBmc implements AsyncDisposable {
           Model: 'Box',
           PowerState: this.power,
           Boot: this.boot,
+          ...(habits.serialConsole ? { SerialConsole: habits.serialConsole } : {}),
           Actions: reset,
         }
         return say(200, { ...document, Links: { ManagedBy: [link('/redfish/v1/Managers/1')] } }, { etag })
