@@ -1,4 +1,13 @@
-import { LabClock, LabTimeOver, hours, UserError, VirtualClock, durationText, type Clock } from '../../runtime/index.js'
+import {
+  LabClock,
+  LabTimeOver,
+  NothingLeftToHappen,
+  hours,
+  UserError,
+  VirtualClock,
+  durationText,
+  type Clock,
+} from '../../runtime/index.js'
 import type { NodeRecord, ProvisionState } from '../../wire/index.js'
 import type { Events } from '../events.js'
 
@@ -134,6 +143,29 @@ export class ClockControl {
         remedy: 'GET /_lab/journal?node=... tells what happened to it',
       },
     )
+  }
+
+  /**
+   * Moves time forward to the next change of a node or a machine.
+   *
+   * @param within lab time that it may take, in milliseconds
+   * @throws UserError `clock-fixed`; `not-reached` when nothing changes within the time
+   */
+  async advanceToNext(within = hours(24)): Promise<ClockReport> {
+    const clock = this.#movable()
+    notTooFar(within)
+    let found = (): void => {}
+    const reached = new Promise<true>((resolve) => (found = () => resolve(true)))
+    using _ = this.#events.listen(found)
+    const isThere = await clock.until(reached, { within }).catch((error: unknown) => {
+      if (error instanceof LabTimeOver || error instanceof NothingLeftToHappen) return false
+      throw error
+    })
+    this.#note('time was moved to the next event')
+    if (isThere) return this.report()
+    throw new UserError('not-reached', `nothing changes within ${durationText(within)}`, {
+      remedy: 'ask something of a node first, or move the time by a length',
+    })
   }
 
   #movable(): VirtualClock {

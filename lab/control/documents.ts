@@ -69,11 +69,13 @@ export interface PowerRequest {
   soft?: boolean
 }
 
-/** Asks for time to pass: by a length, or until a node is in a state. */
+/** Asks for time to pass: by a length, until a node is in a state, or to the next event. */
 export type AdvanceRequest =
   | { by: Duration }
   /** Lab time that it may take is `within`. Default 24 hours. */
   | { until: { node: string; state: ProvisionState }; within?: Duration }
+  /** Until a node or a machine changes. */
+  | { next: true; within?: Duration }
 
 /** A {@link FaultEffect} in a document: its length of time is `for`. */
 export type FaultEffectDocument = FaultEffect extends infer Effect

@@ -207,9 +207,10 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
         until?: { node: string; state: ProvisionState }
         within?: string | number
       }
-      if (!until) return clock.advance(readDuration(by!)!)
-      const node = nodeOf({ params: { node: until.node } } as never)
-      return clock.advanceUntil(node, until.state, within === undefined ? undefined : readDuration(within))
+      const limit = within === undefined ? undefined : readDuration(within)
+      if (by !== undefined) return clock.advance(readDuration(by)!)
+      if (!until) return clock.advanceToNext(limit)
+      return clock.advanceUntil(nodeOf({ params: { node: until.node } } as never), until.state, limit)
     },
 
     snapshots: () => ({ snapshots: parts.snapshots().list().map(snapshotReport) }),

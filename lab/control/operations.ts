@@ -188,7 +188,7 @@ export const CONTROL_OPERATIONS = [
     method: 'POST',
     path: '/clock/advance',
     status: 200,
-    summary: 'Moves time forward: by a length, or until a node is in a state',
+    summary: 'Moves time forward: by a length, until a node is in a state, or to the next event',
     body: ADVANCE,
     answer: CLOCK,
   },

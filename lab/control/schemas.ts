@@ -141,6 +141,13 @@ export const ADVANCE = describing<AdvanceRequest>({
       },
       ['until'],
     ),
+    closed(
+      {
+        next: { const: true, description: 'until a node or a machine changes' },
+        within: { ...DURATION, description: 'lab time that it may take; default 24h' },
+      },
+      ['next'],
+    ),
   ],
 })
 
