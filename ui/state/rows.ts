@@ -94,6 +94,7 @@ export class Rows {
   apply(entry: JournalEntry): boolean | 'unknown' {
     let changed: boolean | 'unknown' = entry.fault !== null && this.#strike(entry)
     if (entry.kind === 'state' && entry.node !== null) changed = this.#state(entry, entry.node)
+    else if (entry.kind === 'step' && entry.node !== null) changed = this.#step(entry, entry.node)
     // Its boot decides the rest of a machine's row.
     else if ((entry.kind === 'power' || entry.kind === 'boot') && entry.machine !== null && !entry.node)
       changed = this.#rows.get(entry.machine)?.isNode === false ? 'unknown' : changed
@@ -109,6 +110,19 @@ export class Rows {
     return true
   }
 
+  #step(entry: JournalEntry & { kind: 'step' }, id: string): boolean {
+    const row = this.#rows.get(id)
+    const step = `${entry.interface}.${entry.step}${entry.percent === null ? '' : ` ${entry.percent}%`}`
+    if (!row || row.step === step) return false
+    this.#put({ ...row, step })
+    return true
+  }
+
+  #put(row: Row): void {
+    this.#rows.set(row.id, row)
+    if (this.#listed) this.#listed[this.#places.get(row.id)!] = row
+  }
+
   #state(entry: JournalEntry & { kind: 'state' }, id: string): boolean | 'unknown' {
     const row = this.#rows.get(id)
     if (entry.state === 'deleted') {
@@ -122,8 +136,7 @@ export class Rows {
       ...{ error: entry.lastError, since: isSame ? row.since : timeOf(entry.labTime) },
       step: entry.target === null ? null : row.step,
     }
-    this.#rows.set(id, next)
-    if (this.#listed) this.#listed[this.#places.get(id)!] = next
+    this.#put(next)
     return true
   }
 }

@@ -1,0 +1,58 @@
+import { useState } from 'preact/hooks'
+import { doing } from '../parts/notices.js'
+import { callIronic, curlOf } from '../state/connection.js'
+import type { Row } from '../state/rows.js'
+import { VERBS, type Verb } from '../state/verbs.js'
+
+/** Verbs of a node as buttons, each with its call for a shell. */
+export function NodeVerbs({ row }: { row: Row }) {
+  const [shown, setShown] = useState<Verb | null>(null)
+  const [asked, setAsked] = useState<Verb | null>(null)
+  const ask = (verb: Verb): void => {
+    setAsked(null)
+    setShown(verb)
+    void doing(() => callIronic(verb.call(row)), `${verb.title}: ${row.name} was asked.`)
+  }
+  const fitting = VERBS.filter((verb) => verb.fits(row))
+  const verb = asked ?? shown ?? fitting[0]
+  return (
+    <section class="panel verbs" aria-label="Verbs">
+      <div class="tools">
+        {asked ? (
+          <>
+            <span>
+              {asked.title} {asked.does}. Go on?
+            </span>
+            <button class="danger" onClick={() => ask(asked)}>
+              {asked.title}
+            </button>
+            <button onClick={() => setAsked(null)}>Cancel</button>
+          </>
+        ) : (
+          fitting.map((one) => (
+            <button
+              key={one.id}
+              title={one.does}
+              onMouseEnter={() => setShown(one)}
+              onFocus={() => setShown(one)}
+              onClick={() => (one.destroys ? setAsked(one) : ask(one))}
+            >
+              {one.title}
+            </button>
+          ))
+        )}
+      </div>
+      {verb && <Curl verb={verb} row={row} />}
+    </section>
+  )
+}
+
+function Curl({ verb, row }: { verb: Verb; row: Row }) {
+  const text = curlOf(verb.call(row))
+  return (
+    <div class="curl">
+      <pre aria-label={`${verb.title} as curl`}>{text}</pre>
+      <button onClick={() => void doing(() => navigator.clipboard.writeText(text), 'Copied.')}>Copy</button>
+    </div>
+  )
+}
