@@ -45,7 +45,7 @@ const STEPS = [
   ...[1, 2, 4, 6, 12, 24, 48, 168, 720].map((h) => h * 3_600_000),
 ]
 
-/** Times of an axis: round ones, so many at most. */
+/** Times of an axis: round ones with so many steps between them at most. */
 export function ticksOf({ from, to }: Span, most: number): number[] {
   const step = STEPS.find((one) => (to - from) / one <= most) ?? STEPS.at(-1)!
   const ticks: number[] = []
