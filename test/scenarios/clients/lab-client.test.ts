@@ -21,7 +21,7 @@ test('the client of the control API has a method for each operation, typed by it
   const { operations } = await client.index()
   expect(operations).toHaveLength(CONTROL_OPERATIONS.length)
 
-  expectTypeOf(client.advance).parameter(0).toExtend<{ by: string | number } | { until: object }>()
+  expectTypeOf(client.advance).parameter(0).toExtend<{ by: string | number } | { until: object } | { next: true }>()
   expectTypeOf(client.clock).returns.resolves.toEqualTypeOf<ClockReport>()
   expectTypeOf(client.addFault).returns.resolves.toEqualTypeOf<FaultReport>()
   expectTypeOf(client.liftFault).toEqualTypeOf<(fault: string) => Promise<void>>()
