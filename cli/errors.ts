@@ -32,6 +32,10 @@ export const ERRORS = catalogue({
     sentence: 'a file cannot be read',
     remedy: 'name a file that this user may read',
   },
+  'report-file': {
+    sentence: 'a report cannot be written',
+    remedy: 'name a file in a folder that exists and may be written',
+  },
   'host-manifests': {
     sentence: 'the manifests of --hosts cannot be used',
     remedy: 'correct what the message names; ironstage bmh explain FILE tells more',

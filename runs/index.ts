@@ -4,6 +4,7 @@ export { openStandaloneAgent, type StandaloneAgent, type StandaloneAgentOptions 
 export { withBootNonce } from './deployments/boot-nonce.js'
 export { type DeploymentEvent, type StageName, STAGES } from './deployments/deployment-events.js'
 export type { Check, DeploymentReport } from './deployments/deployment-report.js'
+export { deploymentHtml, type DeploymentOutcome } from './deployments/deployment-html.js'
 export { type DeploymentOptions, runDeployment } from './deployments/deployment.js'
 export { type RealDeploymentOptions, runRealDeployment } from './deployments/real-deployment.js'
 export { type BootImageOptions, generateBootImage } from './downloads/boot-image-files.js'

@@ -44,21 +44,25 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   const isNew = options['disk-file'] === undefined && named === undefined
   await using folder = isNew ? await temporaryFolder() : undefined
   const file = folder ? join(folder.path, 'sda.img') : (options['disk-file'] ?? '')
-  return await watched(environment, { clock: systemClock(speed), speed, json }, async (watching) => {
-    const report = await runDeployment({
-      ...deploymentOf(options, inputs),
-      ...(await imageNamed(options, environment)),
-      ...watching,
-      ...(hardware ? { hardware } : {}),
-      disk: { file, size, overwrite: options.overwrite ?? false },
-      images: await imagesOf(options, environment),
-      ...(ironicUrl === undefined ? {} : { ironicUrl }),
-      ...(access ? { access } : {}),
-      ...bmcAccountOf(options, 'the account is then admin with the password password'),
-      realistic: options.realistic ?? false,
-    })
-    return folder ? { ...report, disk: { ...report.disk, file: await moveOut(file) } } : report
-  })
+  return await watched(
+    environment,
+    { clock: systemClock(speed), speed, json, reportFile: options.report },
+    async (watching) => {
+      const report = await runDeployment({
+        ...deploymentOf(options, inputs),
+        ...(await imageNamed(options, environment)),
+        ...watching,
+        ...(hardware ? { hardware } : {}),
+        disk: { file, size, overwrite: options.overwrite ?? false },
+        images: await imagesOf(options, environment),
+        ...(ironicUrl === undefined ? {} : { ironicUrl }),
+        ...(access ? { access } : {}),
+        ...bmcAccountOf(options, 'the account is then admin with the password password'),
+        realistic: options.realistic ?? false,
+      })
+      return folder ? { ...report, disk: { ...report.disk, file: await moveOut(file) } } : report
+    },
+  )
 }
 
 /** Moves the disk out of the temporary folder, since the report names it; without a report it is deleted there. */
@@ -109,7 +113,7 @@ async function deployReal(
   if (!options['no-ignition-check']) readIgnition(inputs.ignition)
   const shown = await onlyShown(request, options, does, environment, clock)
   if (shown !== undefined) return shown
-  return watched(environment, { clock, speed: 1, json }, async (watching) => {
+  return watched(environment, { clock, speed: 1, json, reportFile: options.report }, async (watching) => {
     const images = await imagesOf(options, environment)
     const image = await imageNamed(options, environment)
     await using on = await openFor({ ...request, images }, environment, clock, json)

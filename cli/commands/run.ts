@@ -1,4 +1,4 @@
-import { rm, readFile, writeFile } from 'node:fs/promises'
+import { rm, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import {
@@ -22,6 +22,7 @@ import {
 import { loadManagers } from '../../runs/index.js'
 import { systemClock, systemRandom, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
+import { writeReport } from '../output/write-report.js'
 import { imagesOf } from '../options/image-cache.js'
 import type { RUN_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
@@ -158,14 +159,6 @@ async function finished(report: RunReport, { view, options, folder, environment 
   if (options.html !== undefined) await writeReport(options.html, html)
   if (options.junit !== undefined) await writeReport(options.junit, junitXml(report))
   return report.ok ? 0 : 1
-}
-
-async function writeReport(path: string, text: string): Promise<void> {
-  try {
-    await writeFile(path, text)
-  } catch (cause) {
-    throw new UserError('run-options', `the report ${path} cannot be written`, { cause })
-  }
 }
 
 function refuseContradictions(options: RunCommandOptions): void {

@@ -1,12 +1,20 @@
-import type { Clock } from '../../runtime/index.js'
-import type { DeploymentEvent, DeploymentOptions, DeploymentReport } from '../../runs/index.js'
+import type { NodeDetails } from '../../lab/index.js'
+import { errorChain, systemClock, type Clock } from '../../runtime/index.js'
+import {
+  deploymentHtml,
+  type DeploymentEvent,
+  type DeploymentOptions,
+  type DeploymentOutcome,
+  type DeploymentReport,
+} from '../../runs/index.js'
 import type { Environment } from '../environment.js'
 import { logTo } from '../output/log.js'
 import { lineProgress, liveProgress, type ProgressView } from '../output/progress.js'
 import { reportText } from '../output/report.js'
+import { writeReport } from '../output/write-report.js'
 
 /** How a deployment reports to its watcher. */
-export type Watching = Pick<DeploymentOptions, 'clock' | 'signal' | 'logger' | 'onEvent'>
+export type Watching = Pick<DeploymentOptions, 'clock' | 'signal' | 'logger' | 'onEvent' | 'onDetails'>
 
 /**
  * Shows the events of a deployment, and its report at the end.
@@ -16,23 +24,38 @@ export type Watching = Pick<DeploymentOptions, 'clock' | 'signal' | 'logger' | '
  */
 export async function watched(
   environment: Environment,
-  { clock, speed, json }: { clock: Clock; speed: number; json: boolean },
+  { clock, speed, json, reportFile }: { clock: Clock; speed: number; json: boolean; reportFile?: string | undefined },
   deployment: (watching: Watching) => Promise<DeploymentReport>,
 ): Promise<number> {
   const { stdout, stopped } = environment
+  const began = systemClock().now()
+  let details: NodeDetails | undefined
+  const write = async (outcome: Pick<DeploymentOutcome, 'report' | 'error'>): Promise<void> => {
+    if (reportFile === undefined) return
+    await writeReport(reportFile, deploymentHtml({ ...outcome, details, began, ended: systemClock().now() }))
+  }
+  // A file that cannot be written is refused before anything is deployed.
+  await write({ report: null, error: new Error('the deployment was ended before its report was written') })
   const view = viewFor(environment, json)
   const ended = new AbortController()
   void ticking(view, clock, ended.signal, speed)
   let report: DeploymentReport
   try {
     report = await deployment({
+      ...(reportFile === undefined ? {} : { onDetails: (found) => (details = found) }),
       ...{ clock, signal: stopped, logger: logTo(environment, json) },
       onEvent: (event) => view.show(event, clock.elapsed() / 1000),
     })
+  } catch (error) {
+    await write({ report: null, error }).catch((failed: unknown) =>
+      environment.stderr.write(`${errorChain(failed).join(': ')}\n`),
+    )
+    throw error
   } finally {
     ended.abort()
     view.end()
   }
+  await write({ report })
   stdout.write(json ? `${JSON.stringify({ event: 'report', ...report })}\n` : reportText(report))
   return report.ok ? 0 : 1
 }

@@ -84,6 +84,7 @@ export const DEPLOY_OPTIONS = [
   'speed',
   'realistic',
   'steps',
+  'report',
   'json',
 ] as const
 

@@ -1,3 +1,4 @@
+import { escaped as xml } from '../../lab/index.js'
 import type { HostReport, RunReport, StageReport } from './run-report.js'
 import { chainOf } from './text.js'
 
@@ -53,17 +54,3 @@ function suite(host: HostReport): string {
     '  </testsuite>',
   ].join('\n')
 }
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Text for XML and HTML; characters that XML 1.0 cannot have are left out. */
-export const xml = (text: string): string =>
-  text
-    .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
-    .replaceAll(/[&<>"']/g, (each) => ENTITIES[each]!)

@@ -8,7 +8,6 @@ import { installedFiles } from '../installed-files.js'
 import type { JournalKind } from '../journal/entry.js'
 import { har } from '../journal/har.js'
 import type { JournalQuery } from '../journal/journal.js'
-import type { ClockControl } from './clock-control.js'
 import type { Snapshot, Snapshots } from '../snapshots/snapshot.js'
 import { eventStream } from './event-stream.js'
 import { faultFrom } from './fault-document.js'
@@ -21,13 +20,10 @@ import { CONTROL_OPERATIONS, type ControlOperationId } from './operations.js'
 /** The parts of a lab that the control API acts on. */
 export interface ControlParts extends LookParts {
   machines: Machines
-  clock: ClockControl
-  nodes: () => Iterable<Readonly<NodeRecord>>
   /** Reached only when the lab is whole. */
   snapshots: () => Snapshots
   /** Finds a node by uuid or name. */
   node: (ident: string) => Readonly<NodeRecord> | undefined
-  machineOf: (node: Readonly<NodeRecord>) => Machine | undefined
   enrol: (options: { count: number; prefix: string; hardware?: HardwareFleet }) => Promise<Readonly<NodeRecord>[]>
   removeNode: (node: Readonly<NodeRecord>) => Promise<void>
   removeMachine: (id: string) => Promise<void>

@@ -1,4 +1,4 @@
-import { drawDisk, type Machine } from '../../machine/index.js'
+import { drawDisk, type DiskDrawing, type Machine } from '../../machine/index.js'
 import type { Clock, Probe } from '../../runtime/index.js'
 import type { NodeDeadline, StepPlan } from '../../ironic-mock/index.js'
 import type { NodeRecord } from '../../wire/index.js'
@@ -8,7 +8,9 @@ import type { Journal } from '../journal/journal.js'
 import { masked } from '../masked.js'
 import { timelineOf, type NodeTimeline } from '../timeline/timeline.js'
 import { waitingOf } from '../timeline/waiting.js'
+import type { ClockControl } from './clock-control.js'
 import type { NodeReport } from './documents.js'
+import { labReport } from './lab-report.js'
 import { followConsole } from './follow-console.js'
 import { machineFiles } from './machine-files.js'
 import type { LOOK_OPERATIONS } from './look-operations.js'
@@ -27,9 +29,13 @@ export interface LookParts {
   /** Lab time. */
   time: Clock
   outlook: (node: Readonly<NodeRecord>) => NodeOutlook
+  nodes: () => Iterable<Readonly<NodeRecord>>
+  machineOf: (node: Readonly<NodeRecord>) => Machine | undefined
+  clock: ClockControl
 }
 
-interface Found {
+/** Finds the subject of a call. */
+export interface Found {
   node: (call: ControlCall) => Readonly<NodeRecord>
   machine: (call: ControlCall) => Machine
   shown: (node: Readonly<NodeRecord>) => NodeReport
@@ -38,26 +44,29 @@ interface Found {
 /** The calls that show a node or a machine from inside. */
 export function lookHandlers(
   parts: LookParts,
-  { node, machine, shown }: Found,
+  found: Found,
 ): Readonly<Record<(typeof LOOK_OPERATIONS)[number]['id'], ControlHandler>> {
   const { probe, time } = parts
+  const { node, machine, shown } = found
   return {
     timeline: (call) => nodeTimeline(parts, node(call), shown),
-    disks: async (call) => {
-      const found = machine(call)
-      const disks = []
-      // One after another: a drawing may mount a filesystem.
-      for (const { name } of found.spec.disks)
-        disks.push(masked(await found.look(name, (seen) => drawDisk(seen, time))))
-      return { disks }
-    },
+    disks: async (call) => ({ disks: await drawings(machine(call), time) }),
     filesOfMachine: async (call) => {
       const { filesystem = 'root', disk, path = null } = call.query
       return { files: await machineFiles(machine(call), { filesystem: filesystem as 'root', disk, path }, time) }
     },
     journalOfMachine: (call) => ({ journal: masked(machine(call).journal()) }),
+    report: (call) => labReport(parts, call, found),
     followConsole: (call) => followConsole(machine(call), probe),
   }
+}
+
+/** Drawings of the disks of a machine, one after another: each may mount a filesystem. */
+export async function drawings(machine: Machine, time: Clock): Promise<DiskDrawing[]> {
+  const disks: DiskDrawing[] = []
+  for (const { name } of machine.spec.disks)
+    disks.push(masked(await machine.look(name, (seen) => drawDisk(seen, time))) as DiskDrawing)
+  return disks
 }
 
 /** The timeline of a node, from the entries that the journal still has. */

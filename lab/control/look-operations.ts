@@ -52,6 +52,15 @@ export const LOOK_OPERATIONS = [
     answer: open({ journal: listOf(describing<ReturnType<LabMachine['journal']>[number]>(OBJECT)) }),
   },
   {
+    id: 'report',
+    method: 'GET',
+    path: '/report',
+    status: 200,
+    summary: 'The lab, or one node of it, as an HTML page that needs nothing else',
+    query: { node: describing<string>({ type: 'string', minLength: 1, description: 'uuid or name' }) },
+    answer: 'text/html',
+  },
+  {
     id: 'followConsole',
     method: 'GET',
     path: '/machines/{machine}/console',

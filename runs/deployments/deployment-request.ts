@@ -1,4 +1,5 @@
 import type { Clock, Logger, Random } from '../../runtime/index.js'
+import type { NodeDetails } from '../../lab/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import type { DeploymentEvent } from './deployment-events.js'
 
@@ -17,4 +18,6 @@ export interface DeploymentRequest {
   logger: Logger
   signal: AbortSignal
   onEvent: (event: DeploymentEvent) => void
+  /** Called at the end, also of a deployment that failed, with what happened to its node. Default: nothing is collected. */
+  onDetails?: (details: NodeDetails) => void
 }

@@ -1,5 +1,5 @@
 import type { IgnitionConfig } from '../../ignition/index.js'
-import { UserError, type Clock } from '../../runtime/index.js'
+import { errorChain, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import {
   ConnectionFailed,
   IronicRefused,
@@ -7,7 +7,7 @@ import {
   type IronicClient,
   type ProvisionState,
 } from '../../wire/index.js'
-import { installCoreos } from '../../lab/index.js'
+import { installCoreos, LabClient, nodeDetails, type NodeDetails } from '../../lab/index.js'
 import type { DeploymentEvent, StageName } from './deployment-events.js'
 import type { DeploymentReport } from './deployment-report.js'
 
@@ -29,6 +29,10 @@ export interface DeploymentRunOptions {
   clock: Clock
   signal: AbortSignal
   onEvent: (event: DeploymentEvent) => void
+  onDetails?: (details: NodeDetails) => void
+  /** Client of the control API beside the Ironic, for {@link onDetails}. */
+  control: LabClient
+  logger: Logger
 }
 
 /** Phases in which deployments differ. */
@@ -51,8 +55,19 @@ export class DeploymentRun {
   }
 
   async run({ enroll, inspect, clean, finish }: DeploymentPhases): Promise<DeploymentReport> {
-    const { client, url, onEvent } = this.#parts
     const uuid = await this.stage('enroll', enroll)
+    try {
+      return await this.#deployNode(uuid, { inspect, clean, finish })
+    } finally {
+      await this.#collect(uuid)
+    }
+  }
+
+  async #deployNode(
+    uuid: string,
+    { inspect, clean, finish }: Omit<DeploymentPhases, 'enroll'>,
+  ): Promise<DeploymentReport> {
+    const { client, url, onEvent } = this.#parts
     const { name } = await client.node(uuid)
     const hostname = name ?? uuid
     onEvent({ event: 'started', ironic_url: url, node: hostname, uuid })
@@ -62,6 +77,17 @@ export class DeploymentRun {
     await (clean ? this.stage('clean', provide) : provide())
     await this.stage('deploy', () => this.#deploy(uuid, hostname))
     return finish(this, uuid, hostname)
+  }
+
+  /** Collects what happened. A lab that does not answer any more costs the report, not the deployment. */
+  async #collect(uuid: string): Promise<void> {
+    const { onDetails, control, logger } = this.#parts
+    if (!onDetails) return
+    try {
+      onDetails(await nodeDetails(control, uuid))
+    } catch (error) {
+      logger('warn', `what happened to the node is not in the report: ${errorChain(error).join(': ')}`, { error })
+    }
   }
 
   async stage<T>(stage: StageName, work: () => Promise<T>): Promise<T> {

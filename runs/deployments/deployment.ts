@@ -8,7 +8,7 @@ import type { DeploymentRequest } from './deployment-request.js'
 import { checkedIgnition } from './checked-ignition.js'
 import { makeDiskFile } from './disk-file.js'
 import type { ImageCacheRequest } from '../../lab/index.js'
-import { machineBehind, type MachineReport } from '../../lab/index.js'
+import { fetchBy, LabClient, machineBehind, type MachineReport } from '../../lab/index.js'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { REALISTIC_MACHINES } from '../../lab/index.js'
 import { stage } from '../../lab/index.js'
@@ -90,7 +90,8 @@ async function deployWithOwnLab(
   const [first, ...others] = made.disks
   const spec = { ...made, disks: [{ ...first!, backing: { kind: 'file' as const, file: disk.file } }, ...others] }
   const { client, transport, url } = own
-  const run = new DeploymentRun({ ...options, ...urlOption(options.image), client, url, config })
+  const control = new LabClient(url, { fetch: fetchBy(transport), headers: own.headers })
+  const run = new DeploymentRun({ ...options, ...urlOption(options.image), client, control, url, config })
   // Without a root-device hint the agent ignores disks of less than 4 GiB.
   const properties = {
     capabilities: `boot_mode:${spec.firmware}`,
@@ -116,7 +117,8 @@ async function deployWithRunningLab(
   const transport: Transport = { send: (request) => http.send({ signal, ...request }) }
   const client = new IronicClient({ transport, endpoint: url, clock, headers })
   const name = `rehearsal-${uuid(random).slice(0, 8)}`
-  const run = new DeploymentRun({ ...options, ...urlOption(options.image), client, url, config })
+  const control = new LabClient(url, { fetch: fetchBy(transport), headers })
+  const run = new DeploymentRun({ ...options, ...urlOption(options.image), client, control, url, config })
   const enroll = async () => {
     const node = await client.createNode({
       ...{ name, driver: 'redfish', deploy_interface: 'custom-agent', inspect_interface: 'agent' },

@@ -13,7 +13,7 @@ import { openRealAgent, type RealAgent } from '../agents/real-agent.js'
 import type { RealTarget } from '../targets/real-target.js'
 import { serveImage } from './served-image.js'
 import { reportAfterReboot, chosenDisk, waitForReboot } from './real-first-boot.js'
-import { stage } from '../../lab/index.js'
+import { fetchBy, LabClient, stage } from '../../lab/index.js'
 import { DeploymentRun } from './deployment-run.js'
 
 export interface RealDeploymentOptions extends DeploymentRequest {
@@ -68,6 +68,7 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   const run = new DeploymentRun({
     ...options,
     client: own.client,
+    control: new LabClient(own.url, { fetch: fetchBy(own.transport), headers: own.headers }),
     url: own.url,
     config,
     ...(imageUrl === null ? {} : { imageUrl }),

@@ -52,6 +52,11 @@ export const INSTALLATION_SHAPES = {
     description: 'mirrors of registries: an ImageContentSourcePolicy, mirror sets or a registries.conf',
     schema: TEXT,
   },
+  report: {
+    value: 'FILE.html',
+    description: 'write a report as one HTML file: timeline, steps, calls, causes of a failure, what is on the disk',
+    schema: TEXT,
+  },
   all: { description: 'delete all images that are not in use', schema: FLAG },
   ignition: {
     value: 'FILE',

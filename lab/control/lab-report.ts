@@ -1,0 +1,47 @@
+import type { Machine } from '../../machine/index.js'
+import { packageVersion, systemClock } from '../../runtime/index.js'
+import type { WireResponse } from '../../wire/index.js'
+import { pageHeaders } from '../html/page.js'
+import { nodeDetails, type ReportSource } from '../report/collect.js'
+import { labReportHtml, nodesToShow } from '../report/lab-html.js'
+import { masked } from '../masked.js'
+import { drawings, nodeTimeline, type Found, type LookParts } from './look-handlers.js'
+import { machineReport } from './machine-report.js'
+import type { ControlCall } from './operation.js'
+
+/** Answers with a report of the lab, or of the node in the query. */
+export async function labReport(parts: LookParts, call: ControlCall, { node, shown }: Found): Promise<WireResponse> {
+  const { nodes, faults, clock } = parts
+  const wanted = call.query['node']
+  const records = wanted === undefined ? [...nodes()] : [node({ ...call, params: { node: wanted } })]
+  const listed = records.map(shown)
+  const details = []
+  for (const { uuid } of wanted === undefined ? nodesToShow(listed) : listed)
+    details.push(await nodeDetails(sourceOf(parts, { node, shown }), uuid))
+  const body = labReportHtml({
+    ...{ nodes: listed, faults: faults.list(), clock: clock.report(), details },
+    ...{ madeAt: new Date(systemClock().now()).toISOString(), version: packageVersion() },
+  })
+  return { status: 200, headers: pageHeaders(), body }
+}
+
+/** The same calls as a client of the control API has. */
+function sourceOf(parts: LookParts, { node, shown }: Pick<Found, 'node' | 'shown'>): ReportSource {
+  const { journal, time } = parts
+  const record = (ident: string) => node({ params: { node: ident } } as never)
+  /** Machines by their ids, of the nodes that were asked for. */
+  const machines = new Map<string, Machine>()
+  const machine = (id: string): Machine => machines.get(id)!
+  return {
+    timeline: async (ident) => {
+      const found = record(ident)
+      const behind = parts.machineOf(found)
+      if (behind) machines.set(behind.spec.id, behind)
+      return nodeTimeline(parts, found, shown)
+    },
+    journal: async ({ node: ident, last }) => ({ entries: journal.entries({ node: ident }).slice(-last) }),
+    machine: (id) => machineReport(machine(id)),
+    disks: async (id) => ({ disks: await drawings(machine(id), time) }),
+    journalOfMachine: async (id) => ({ journal: masked(machine(id).journal()) as ReturnType<Machine['journal']> }),
+  }
+}

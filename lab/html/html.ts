@@ -1,0 +1,51 @@
+/** A piece of HTML. Only {@link markup} makes one, so that no value gets into a page as it is. */
+export class Html {
+  readonly text: string
+
+  /** @param text HTML that is written in the source, or made of escaped values */
+  private constructor(text: string) {
+    this.text = text
+  }
+
+  /** Called by {@link markup} alone. */
+  static of(text: string): Html {
+    return new Html(text)
+  }
+}
+
+/** What a template may have: pieces of HTML, and values that are escaped. Null and false are nothing. */
+export type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[]
+
+/**
+ * HTML of a template, whose values are escaped, also within quoted attributes.
+ *
+ * @example
+ * const cell = markup`<td title="${name}">${name}</td>`
+ */
+export function markup(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return Html.of(strings.map((text, index) => (index === 0 ? text : textOf(values[index - 1]) + text)).join(''))
+}
+
+function textOf(value: HtmlValue): string {
+  if (value === null || value === undefined || value === false) return ''
+  if (value instanceof Html) return value.text
+  if (typeof value === 'object') return value.map(textOf).join('')
+  return escaped(String(value))
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Control characters, those that turn the direction of a text, and halves of characters. */
+const UNSEEN =
+  // eslint-disable-next-line no-control-regex -- that is what they are
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+
+/** Text for XML and HTML; characters that nobody sees and XML cannot have are replaced by a sign. */
+export const escaped = (text: string): string =>
+  text.replaceAll(UNSEEN, '\ufffd').replaceAll(/[&<>"']/g, (each) => ENTITIES[each]!)

@@ -1,0 +1,62 @@
+import { markup, type Html, type HtmlValue } from './html.js'
+import type { Tone } from './page.js'
+
+/** Facts as a list of terms. Those without a value are left out. */
+export const facts = (list: readonly (readonly [name: string, value: HtmlValue])[]): Html =>
+  markup`<dl class="facts">${list
+    .filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '')
+    .map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+
+/** A chain of causes, the outermost first. */
+export const causeList = (sentences: readonly HtmlValue[], remedy: string | null): Html =>
+  markup`${sentences.length > 0 && markup`<ol class="causes">${sentences.map((sentence) => markup`<li>${sentence}</li>`)}</ol>`}${
+    remedy !== null && markup`<p class="remedy"><b>What to do:</b> ${remedy}</p>`
+  }`
+
+export interface Column {
+  title: string
+  kind?: 'number' | 'time' | 'wide'
+}
+
+export const table = (columns: readonly Column[], rows: readonly (readonly HtmlValue[])[]): Html =>
+  markup`<div class="scroll"><table>
+<thead><tr>${columns.map(({ title, kind }) => markup`<th scope="col"${kind ? markup` class="${kind}"` : ''}>${title}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    (row) =>
+      markup`<tr>${row.map((value, index) => markup`<td${columns[index]?.kind ? markup` class="${columns[index].kind}"` : ''}>${value}</td>`)}</tr>
+`,
+  )}</tbody>
+</table></div>`
+
+export const badge = (text: string, tone: Tone): Html => markup`<span class="badge ${tone}">${text}</span>`
+
+/** Results of checks: what, and what was found. */
+export const checkTable = (checks: readonly { what: string; ok: boolean; found: string }[]): Html =>
+  table(
+    [{ title: 'Check' }, { title: 'Result' }, { title: 'Found', kind: 'wide' }],
+    checks.map(({ what, ok, found }) => [what, badge(ok ? '✓ ok' : '✗ not ok', ok ? 'good' : 'bad'), found]),
+  )
+
+/** Long text that is opened when it is wanted. Nothing for an empty one. */
+export const folded = (title: string, text: string, { isOpen = false } = {}): Html | null =>
+  text === ''
+    ? null
+    : markup`<details${isOpen ? markup` open` : ''}><summary>${title}</summary><pre>${text}</pre></details>`
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+
+export function bytesText(bytes: number): string {
+  const unit = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10))
+  const value = bytes / 1024 ** unit
+  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${UNITS[unit]}`
+}
+
+/** A length of time: `1.2 s`, `3m05s`, `1h02m`. */
+export function lengthText(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0')
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m${two(seconds % 60)}s`
+  return `${Math.floor(seconds / 3600)}h${two((seconds % 3600) / 60)}m`
+}

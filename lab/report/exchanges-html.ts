@@ -1,0 +1,57 @@
+import { markup, type Html } from '../html/html.js'
+import { badge, bytesText, lengthText, table } from '../html/parts.js'
+import type { ExchangeEntry, JournalEntry, Message } from '../journal/entry.js'
+import { entryLine } from '../journal/entry-line.js'
+import type { NodeDetails } from './collect.js'
+
+/** Exchanges that are shown with their bodies. */
+const MOST_BODIES = 120
+/** Characters of a body. */
+const LONGEST_BODY = 4000
+
+/** The exchanges of a node, and all of its journal. */
+export function exchangesHtml({ entries }: NodeDetails): Html {
+  const exchanges = entries.filter((entry) => entry.kind === 'exchange')
+  const shown = exchanges.slice(-MOST_BODIES)
+  return markup`${
+    exchanges.length > 0 &&
+    markup`<details><summary>Exchanges (${exchanges.length}${exchanges.length > shown.length && `, the last ${shown.length} shown`})</summary>${table(
+      [
+        { title: 'Time', kind: 'time' },
+        { title: 'Between' },
+        { title: 'Call', kind: 'wide' },
+        { title: 'Answer' },
+        { title: 'Took', kind: 'number' },
+      ],
+      shown.map(exchangeRow),
+    )}</details>`
+  }
+<details><summary>Journal (${entries.length} entries)</summary><pre>${entries.map((entry: JournalEntry) => `${entryLine(entry)}\n`).join('')}</pre></details>`
+}
+
+function exchangeRow(entry: ExchangeEntry) {
+  const { labTime, from, to, method, target, status, error, duration, nearMiss, fault, request, response } = entry
+  const isBad = status === null || status >= 400
+  return [
+    labTime.slice(11, 23),
+    `${from} → ${to}`,
+    markup`<code>${method} ${target}</code>${nearMiss && markup`<br><small>nearest is ${nearMiss.nearest}: ${nearMiss.why}</small>`}${bodiesHtml(request, response)}`,
+    markup`${badge(status === null ? (error ?? 'no answer') : String(status), isBad ? 'bad' : 'good')}${fault !== null && markup` <small>${fault}</small>`}`,
+    lengthText(duration),
+  ]
+}
+
+function bodiesHtml(request: Message, response: Message | null): Html | null {
+  const parts = [bodyText('request', request), bodyText('answer', response)].filter((part) => part !== '')
+  return parts.length === 0
+    ? null
+    : markup`<details><summary>bodies</summary><pre>${parts.join('\n\n')}</pre></details>`
+}
+
+function bodyText(what: string, message: Message | null): string {
+  if (!message || message.size === 0) return ''
+  const { body, size } = message
+  if (body === null) return `${what}: ${bytesText(size)}, too large to be kept`
+  const text = typeof body === 'string' ? body : JSON.stringify(body, null, 2)
+  return `${what}, ${bytesText(size)}:\n${text.length > LONGEST_BODY ? `${text.slice(0, LONGEST_BODY)}…` : text}`
+}
