@@ -3,9 +3,14 @@ import { withoutPasswords } from '../bytes/index.js'
 
 const SECRET_KEY = /(password|passphrase|secret|token|private_?key)$/i
 
-/** Masks passwords in URLs, and whole Ignition configs. */
+/** A password's hash as crypt(5) writes it: Ignition prints those of its users. */
+const PASSWORD_HASH = /\$(1|2[abxy]?|5|6|7|y|gy)\$[\w./,=$-]{6,}/g
+
+/** Masks passwords in URLs, hashes of passwords, and whole Ignition configs. */
 export function maskedText(text: string): string {
-  return withoutPasswords(text).replace(/\{\s*\\?"ignition\\?"\s*:.*\}/s, MASKED_IGNITION)
+  return withoutPasswords(text)
+    .replace(/\{\s*\\?"ignition\\?"\s*:.*\}/s, MASKED_IGNITION)
+    .replace(PASSWORD_HASH, `$$$1$$${MASKED_IGNITION}`)
 }
 
 /** Masks a JSON value: its texts as {@link maskedText} does, and all values whose key is the name of a secret. */

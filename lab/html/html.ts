@@ -13,7 +13,7 @@ export class Html {
   }
 }
 
-/** What a template may have: pieces of HTML, and values that are escaped. Null and false are nothing. */
+/** Value of a template: a piece of HTML, or what is escaped. Null and false are nothing. */
 export type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[]
 
 /**
@@ -43,9 +43,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Control characters, those that turn the direction of a text, and halves of characters. */
 const UNSEEN =
-  // eslint-disable-next-line no-control-regex -- that is what they are
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 
-/** Text for XML and HTML; characters that nobody sees and XML cannot have are replaced by a sign. */
+/** Text for XML and HTML; characters that cannot be seen, and those that XML cannot have, are replaced by a sign. */
 export const escaped = (text: string): string =>
   text.replaceAll(UNSEEN, '\ufffd').replaceAll(/[&<>"']/g, (each) => ENTITIES[each]!)

@@ -4,7 +4,7 @@ import type { Tone } from './page.js'
 /** Facts as a list of terms. Those without a value are left out. */
 export const facts = (list: readonly (readonly [name: string, value: HtmlValue])[]): Html =>
   markup`<dl class="facts">${list
-    .filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '')
+    .filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '' && !isEmpty(value))
     .map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 
 /** A chain of causes, the outermost first. */
@@ -12,6 +12,8 @@ export const causeList = (sentences: readonly HtmlValue[], remedy: string | null
   markup`${sentences.length > 0 && markup`<ol class="causes">${sentences.map((sentence) => markup`<li>${sentence}</li>`)}</ol>`}${
     remedy !== null && markup`<p class="remedy"><b>What to do:</b> ${remedy}</p>`
   }`
+
+const isEmpty = (value: HtmlValue): boolean => Array.isArray(value) && value.length === 0
 
 export interface Column {
   title: string

@@ -11,11 +11,11 @@ const LONGEST_BODY = 4000
 
 /** The exchanges of a node, and all of its journal. */
 export function exchangesHtml({ entries }: NodeDetails): Html {
-  const exchanges = entries.filter((entry) => entry.kind === 'exchange')
+  const exchanges = entries.filter((entry) => entry.kind === 'exchange').filter((entry) => !isLook(entry))
   const shown = exchanges.slice(-MOST_BODIES)
   return markup`${
     exchanges.length > 0 &&
-    markup`<details><summary>Exchanges (${exchanges.length}${exchanges.length > shown.length && `, the last ${shown.length} shown`})</summary>${table(
+    markup`<details><summary>Exchanges without reads of clients (${exchanges.length}${exchanges.length > shown.length && `, the last ${shown.length} shown`})</summary>${table(
       [
         { title: 'Time', kind: 'time' },
         { title: 'Between' },
@@ -28,6 +28,10 @@ export function exchangesHtml({ entries }: NodeDetails): Html {
   }
 <details><summary>Journal (${entries.length} entries)</summary><pre>${entries.map((entry: JournalEntry) => `${entryLine(entry)}\n`).join('')}</pre></details>`
 }
+
+/** A client that looks how far it is, and finds what it looks for. */
+const isLook = ({ from, to, method, status, nearMiss }: ExchangeEntry): boolean =>
+  from === 'client' && to === 'ironic' && method === 'GET' && status === 200 && nearMiss === null
 
 function exchangeRow(entry: ExchangeEntry) {
   const { labTime, from, to, method, target, status, error, duration, nearMiss, fault, request, response } = entry

@@ -58,6 +58,10 @@ const MARKS: readonly { label: string; kinds: readonly TimelineMark['kind'][]; t
   { label: 'Faults', kinds: ['fault'], tone: 'bad' },
 ]
 
+/** A client that looks how far it is: there may be thousands. */
+const isLook = ({ kind, text, isBad }: TimelineMark): boolean =>
+  kind === 'call' && !isBad && text.startsWith('client to ironic: GET ')
+
 function timelineHtml(timeline: NodeTimeline): Html {
   const { states, steps, marks, since, now, isCut } = timeline
   const from = Date.parse(since ?? now)
@@ -84,7 +88,7 @@ function timelineHtml(timeline: NodeTimeline): Html {
     ...MARKS.map(({ label, kinds, tone }) => ({
       label,
       marks: marks
-        .filter(({ kind }) => kinds.includes(kind))
+        .filter((mark) => kinds.includes(mark.kind) && !isLook(mark))
         .map(({ at, text, isBad }) => ({
           from: Date.parse(at),
           tone: isBad ? ('bad' as const) : tone,
@@ -124,7 +128,6 @@ function stepsHtml({ steps, plan }: NodeTimeline): Html | null {
   return markup`<h3>Steps</h3>${table(
     [
       { title: 'Step' },
-      { title: 'Asked for by' },
       { title: 'Began', kind: 'time' },
       { title: 'Took', kind: 'number' },
       { title: 'Outcome' },
@@ -132,16 +135,14 @@ function stepsHtml({ steps, plan }: NodeTimeline): Html | null {
     ],
     [
       ...steps.map(({ flow, interface: owner, step, from, to, outcome, stages }) => [
-        `${flow}: ${owner}.${step}`,
-        plan?.flow === flow ? askedBy(owner, step) : '',
+        markup`${flow}: ${owner}.${step}${plan?.flow === flow && markup` <small>for the ${askedBy(owner, step)}</small>`}`,
         timeText(from),
         to === null ? '' : lengthText(Date.parse(to) - Date.parse(from)),
         badge(outcome, tone[outcome]),
         stages.map(({ stage, percent }) => `${stage}${percent === null ? '' : ` (${percent} %)`}`).join('; '),
       ]),
       ...left.map(({ interface: owner, step, askedBy: who }) => [
-        `${plan!.flow}: ${owner}.${step}`,
-        who,
+        markup`${plan!.flow}: ${owner}.${step} <small>for the ${who}</small>`,
         '',
         '',
         badge('waiting', 'rest'),
@@ -170,7 +171,7 @@ function diskHtml({
     title: `${number} ${title ?? ''}: ${filesystem?.type ?? 'no filesystem'}, ${bytesText(length)} at ${bytesText(offset)}`,
   }))
   const writes = written.map(({ offset, length, at, by, boot: inBoot }): DiskPart => ({
-    ...{ offset, length, tone: inBoot === lastRun?.boot ? ('bad' as const) : ('rest' as const) },
+    ...{ offset, length, tone: inBoot === lastRun?.boot ? ('wait' as const) : ('rest' as const) },
     title: `${by} wrote ${bytesText(length)} at ${bytesText(offset)}, ${timeText(new Date(at).toISOString())}`,
   }))
   return markup`<div class="disk">
@@ -178,7 +179,7 @@ function diskHtml({
 ${problem !== null && markup`<p class="bad">${problem}</p>`}
 ${diskBar(size, parts, 'partitions', `partitions of ${name}`)}${diskBar(size, writes, 'writes', `writes to ${name}`)}
 <ul class="legend">${parts.map(({ tone, title }) => markup`<li><i class="${tone}"></i>${title}</li>`)}${
-    lastRun && markup`<li><i class="bad"></i>${bytesText(lastRun.bytes)} changed in the last boot that wrote</li>`
+    lastRun && markup`<li><i class="wait"></i>${bytesText(lastRun.bytes)} changed in the last boot that wrote</li>`
   }</ul>
 ${
   boot &&

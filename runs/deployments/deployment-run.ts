@@ -7,12 +7,15 @@ import {
   type IronicClient,
   type ProvisionState,
 } from '../../wire/index.js'
-import { installCoreos, LabClient, nodeDetails, type NodeDetails } from '../../lab/index.js'
+import { installCoreos, nodeDetails, type LabClient, type NodeDetails } from '../../lab/index.js'
 import type { DeploymentEvent, StageName } from './deployment-events.js'
 import type { DeploymentReport } from './deployment-report.js'
 
 /** Time between two requests for a node's state, in milliseconds of wall time. */
 export const POLL_INTERVAL = 15
+
+/** Room for the polls of a deployment of half an hour, so that its beginning is in the report. */
+export const WHOLE_JOURNAL = { capacity: 200_000 }
 
 export interface DeploymentRunOptions {
   client: IronicClient

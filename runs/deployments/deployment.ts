@@ -12,7 +12,7 @@ import { fetchBy, LabClient, machineBehind, type MachineReport } from '../../lab
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { REALISTIC_MACHINES } from '../../lab/index.js'
 import { stage } from '../../lab/index.js'
-import { POLL_INTERVAL, DeploymentRun, type DeploymentPhases } from './deployment-run.js'
+import { POLL_INTERVAL, DeploymentRun, WHOLE_JOURNAL, type DeploymentPhases } from './deployment-run.js'
 
 export interface DeploymentOptions extends DeploymentRequest {
   /** File or http(s) URL of a metal image; default the rehearsal image. */
@@ -76,6 +76,7 @@ async function deployWithOwnLab(
   const { clock, random, logger, disk, realistic = false, onEvent } = options
   await using own = await stage({
     ...{ clock, random, logger, network: { host: '127.0.0.1', port: 0 } },
+    ...(options.onDetails ? { journal: WHOLE_JOURNAL } : {}),
     liveImage: isUrl(image) ? REHEARSAL_IMAGE : image,
     ...(options.managers ? { managers: options.managers } : {}),
     ...(options.images ? { imageCache: options.images } : {}),

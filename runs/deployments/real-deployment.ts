@@ -14,7 +14,7 @@ import type { RealTarget } from '../targets/real-target.js'
 import { serveImage } from './served-image.js'
 import { reportAfterReboot, chosenDisk, waitForReboot } from './real-first-boot.js'
 import { fetchBy, LabClient, stage } from '../../lab/index.js'
-import { DeploymentRun } from './deployment-run.js'
+import { DeploymentRun, WHOLE_JOURNAL } from './deployment-run.js'
 
 export interface RealDeploymentOptions extends DeploymentRequest {
   on: RealTarget
@@ -57,6 +57,7 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   await using lent = served && on.ssh && !put ? await on.ssh.shell.lend(Number(new URL(served.url).port)) : undefined
   await using own = await stage({
     ...{ clock, random, logger, network: { host: '127.0.0.1', port: 0 } },
+    ...(options.onDetails ? { journal: WHOLE_JOURNAL } : {}),
     ...(managers ? { managers } : {}),
   })
   const clean = on.target.has('cleaning')

@@ -54,6 +54,43 @@ describe('ironstage deploy', () => {
     expect(events.at(-1)).toMatchObject({ event: 'report', ok: true, ignition: { version: '3.4.0', mode: '0600' } })
   })
 
+  test('--report writes a page of a deployment that is done, of one that failed, and refuses a file that it cannot write', async () => {
+    const folder = await scratch()
+    const report = join(folder, 'report.html')
+    const argv = ['deploy', '--disk-size', '1GiB', '--report', report]
+    const run = command([...argv, '--disk-file', join(folder, 'a.img')])
+    expect(await run.ended, run.stderr).toBe(0)
+    const done = await readFile(report, 'utf8')
+    for (const part of ['Read back from the disk', 'EFI-SYSTEM', 'deploy.install_coreos', 'Ignition ran from /dev/sda'])
+      expect(done, part).toContain(part)
+
+    const full = command([
+      ...argv,
+      '--disk-file',
+      join(folder, 'b.img'),
+      '--image',
+      'http://127.0.0.1:9/none.raw',
+      '--realistic',
+      '--speed',
+      '1000',
+    ])
+    expect(await full.ended).toBe(1)
+    const failed = await readFile(report, 'utf8')
+    expect(failed).toContain('Why it failed')
+    expect(failed).toContain('nothing listens at 127.0.0.1:9')
+
+    const nowhere = command([
+      'deploy',
+      '--report',
+      join(folder, 'none', 'report.html'),
+      '--disk-file',
+      join(folder, 'c.img'),
+    ])
+    expect(await nowhere.ended).toBe(1)
+    expect(nowhere.stderr).toMatch(/the report .* cannot be written/)
+    await expect(stat(join(folder, 'c.img'))).rejects.toMatchObject({ code: 'ENOENT' })
+  }, 60_000)
+
   test('on a terminal each stage has a line that is rewritten', async () => {
     const run = command(['deploy', '--disk-file', join(await scratch(), 'd.img')], { isTTY: true })
     expect(await run.ended, run.stderr).toBe(0)
