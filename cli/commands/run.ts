@@ -2,13 +2,16 @@ import { rm, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import {
+  checkHosts,
   EVERY,
   expectedTimes,
   junitXml,
+  ofFolder,
   openImageHost,
   openRehearsal,
   readHosts,
   realAccess,
+  refuseRunning,
   refuseUnfinished,
   reportHtml,
   RunFolder,
@@ -42,6 +45,10 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   const maxFailures = options['max-failures'] ?? file.run['max-failures']
   const { canary } = file.run
   const { json = !environment.stdout.isTTY, plan = false } = options
+  await checkHosts(hosts, {
+    ...{ folder: file.folder, variables: environment.variables, signal: environment.stopped },
+    managersOf: (host) => managersOf(host, file.folder),
+  })
   if (plan) {
     const lines = runPlanText(hosts, { parallel, ...(canary === undefined ? {} : { canary }) })
     environment.stdout.write(options.json ? `${JSON.stringify({ event: 'plan', lines })}\n` : `${lines.join('\n')}\n`)
@@ -50,6 +57,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   const folder = await RunFolder.open(stateFolder(options, path))
   const { rehearse = false } = options
   // A rehearsal would forget its machines otherwise.
+  await refuseRunning(folder)
   await refuseUnfinished(folder, { ...options, checkOnly: options.check ?? false })
   const times = await expectedTimes(folder, rehearse)
   const clock = systemClock()
@@ -79,7 +87,12 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   const running = rehearse
     ? rehearsed(options, environment, { file, hosts, shared })
     : onRealHosts(options, environment, { file, hosts, shared })
-  return await finished(await untilStopped(running, view, environment, path), { view, options, folder, environment })
+  return await finished(await untilStopped(running, view, environment, { path, folder }), {
+    view,
+    options,
+    folder,
+    environment,
+  })
 }
 
 type Shared = Omit<RunOptions, 'hosts' | 'locks' | 'access'>
@@ -127,13 +140,13 @@ async function untilStopped(
   running: Promise<RunReport>,
   view: RunView,
   { stopped, stderr }: Environment,
-  path: string,
+  { path, folder }: { path: string; folder: RunFolder },
 ): Promise<RunReport> {
   try {
     return await running
   } catch (error) {
     if (stopped.aborted) stderr.write(`the run goes on with: ironstage run ${path} --resume\n`)
-    throw error
+    throw ofFolder(folder.path, error)
   } finally {
     view.end()
   }

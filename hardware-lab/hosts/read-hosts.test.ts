@@ -46,6 +46,12 @@ describe('a file of hosts', () => {
 
   test.each([
     ['hosts: {', /^hosts\.yaml:\d+: this is not YAML/],
+    ['', /^hosts\.yaml:1: the file is empty, and not a mapping$/],
+    ['[1, 2]\n', /^hosts\.yaml:1: the file is a list, and not a mapping$/],
+    ['hosts:\n  a: null\n', /^hosts\.yaml:2: hosts\.a is empty, and not a mapping$/],
+    ['hosts: &x\n  a: *x\n', /^hosts\.yaml: .*nested more than/],
+    [`a: &a [x]\nb: &b [${'*a, '.repeat(99)}*a]\nhosts: [${'*b, '.repeat(99)}*b]\n`, /^hosts\.yaml: .*alias/i],
+    [host('    allow: [rebot]'), /^hosts\.yaml:6: hosts\.a\.allow\.0 is "rebot"; did you mean reboot\?$/],
     ['hosts: {}\n', /hosts must NOT have fewer than 1 properties/],
     [host('    lables: [x]'), /^hosts\.yaml:6: there is no key hosts\.a\.lables; did you mean labels\?$/],
     [
@@ -56,7 +62,7 @@ describe('a file of hosts', () => {
       host('    bmc: {console: lok, redfish: "https://x"}'),
       /^hosts\.yaml:6: hosts\.a\.bmc\.console is "lok"; did you mean log\?$/,
     ],
-    [host('    bmc: {password: plain}'), /^hosts\.yaml:6: hosts\.a\.bmc\.password must be object$/],
+    [host('    bmc: {password: plain}'), /^hosts\.yaml:6: hosts\.a\.bmc\.password is a text, and not a mapping$/],
     [
       host('    stages: {ssh: {time: soon}}'),
       /^hosts\.yaml:6: hosts\.a\.stages\.ssh\.time is "soon", and not a length of time such as 90s/,

@@ -30,12 +30,14 @@ export async function readHosts(path: string): Promise<HostsFile> {
 /** @throws UserError `hosts-file` (usage) */
 export function parseHosts(text: string, path: string): HostsFile {
   const lines = new LineCounter()
-  const document = readNested(text, path, (each) => parseDocument(each, { lineCounter: lines, prettyErrors: false }))
+  const document = readNested(text, path, (each) =>
+    parseDocument(each, { lineCounter: lines, prettyErrors: false, logLevel: 'error' }),
+  )
   const place: Place = (keys, atKey) => `${path}:${lineOf(document, lines, keys, atKey)}`
   const [broken] = document.errors
   if (broken) throw wrong(`${path}:${lines.linePos(broken.pos[0]).line}`, `this is not YAML: ${broken.message}`)
-  const value: unknown = document.toJS({ maxAliasCount: 100 })
-  checkNesting(value, path)
+  const value: unknown = located(path, () => document.toJS({ maxAliasCount: 100 }))
+  located(path, () => checkNesting(value, path))
   const accepts = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<HostsDocument>(HOSTS_SCHEMA)
   if (!accepts(value)) throw refused(accepts.errors!, place)
   const { run = {}, defaults = {}, hosts } = value
@@ -101,10 +103,33 @@ function refused(errors: readonly ErrorObject[], place: Place): UserError {
         place(keys),
         `${where} is ${JSON.stringify(error.data)}${meant(String(error.data), (params['allowedValues'] as unknown[]).map(String))}`,
       )
+    case 'type':
+      return wrong(
+        place(keys),
+        `${where || 'the file'} is ${kindOf(error.data)}, and not ${wantedTypes(params['type'])}`,
+        where === '' ? 'write one with ironstage run init' : undefined,
+      )
     default:
       return wrong(place(keys), `${where || 'the file'} ${error.message ?? 'is wrong'}`)
   }
 }
+
+/** The value itself is not shown: it may be a password in the place of the setting that says where one is. */
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'empty'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a mapping'
+  return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : 'true or false'
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  ...{ object: 'a mapping', array: 'a list', string: 'a text', integer: 'a whole number', boolean: 'true or false' },
+}
+const wantedTypes = (type: unknown): string =>
+  [type]
+    .flat()
+    .map((each) => TYPES[String(each)] ?? String(each))
+    .join(' or ')
 
 const unescaped = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~')
 
@@ -158,9 +183,9 @@ function complete(name: string, settings: HostSettings, { place, folder }: { pla
 }
 
 /** Puts the place in the file in front of a refusal. */
-function located(place: string, check: () => unknown): void {
+function located<T>(place: string, check: () => T): T {
   try {
-    check()
+    return check()
   } catch (error) {
     if (!(error instanceof Error)) throw error
     throw wrong(place, error.message, error instanceof UserError ? error.remedy : undefined)

@@ -1,3 +1,4 @@
+import { CAPABILITIES } from '../../runs/index.js'
 import { DURATION_PATTERN } from '../../runtime/index.js'
 
 const text = { type: 'string', minLength: 1 } as const
@@ -183,7 +184,7 @@ const hostProperties = {
       'disk-model': text,
     },
   },
-  allow: { ...texts, description: 'as --allow of ironstage deploy' },
+  allow: { type: 'array', items: { enum: CAPABILITIES }, description: 'as --allow of ironstage deploy' },
   'target-is-disposable': { type: 'boolean' },
   installer: { ...text, description: 'path of coreos-installer on the live system' },
   'verify-boot': { type: 'boolean', description: 'prove that the installed system boots; true by default' },

@@ -1,6 +1,6 @@
-import { UserError, uuid } from '../../runtime/index.js'
+import { tryLock, UserError, uuid } from '../../runtime/index.js'
 import type { RunOptions } from './run-hosts.js'
-import { newHostState, type HostState, type RunFolder, type RunRecord } from './state.js'
+import { newHostState, ofFolder, type HostState, type RunFolder, type RunRecord } from './state.js'
 
 /** How a run wants to begin in a folder where there may be another. */
 export type Beginning = Pick<RunOptions, 'resume' | 'restart' | 'checkOnly'>
@@ -24,6 +24,21 @@ export async function refuseUnfinished(
   if (checkOnly) throw usage(unfinished, 'go on with --resume, or look with another --state-dir')
   if (!restart) throw usage(unfinished, 'go on with --resume, or forget it and begin anew with --restart')
 }
+
+/**
+ * Refuses to begin or go on while another process works on the run of a folder.
+ *
+ * @throws UserError `run-state` (usage)
+ */
+export async function refuseRunning(folder: RunFolder): Promise<void> {
+  using free = await tryLock(folder.lock, 'exclusive').catch((error: unknown) => {
+    throw ofFolder(folder.path, error)
+  })
+  if (!free) throw runningElsewhere(folder)
+}
+
+export const runningElsewhere = (folder: RunFolder): UserError =>
+  usage(`another process works on the run in ${folder.path}`, 'wait for it, or name another folder with --state-dir')
 
 /**
  * The run that begins or goes on, with the state of each host.

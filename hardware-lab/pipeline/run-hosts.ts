@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { seconds, tryLock, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { seconds, tryLock, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import { machineKeyOf } from '../hosts/host-names.js'
 import type { Host } from '../hosts/host.js'
@@ -9,7 +9,7 @@ import type { HostAccess } from '../live/access.js'
 import { reportOf, type RunReport } from '../report/run-report.js'
 import type { RunEvent, TableRow } from './events.js'
 import { HostRun } from './host-run.js'
-import { begun } from './begun.js'
+import { begun, runningElsewhere } from './begun.js'
 import type { HostState, RunFolder, RunRecord } from './state.js'
 
 export interface RunOptions {
@@ -53,11 +53,8 @@ export interface RunOptions {
  */
 export async function runHosts(options: RunOptions): Promise<RunReport> {
   const { hosts, folder, clock, random, onEvent, signal, checkOnly = false } = options
-  using own = await tryLock(join(folder.path, 'run.lock'), 'exclusive')
-  if (!own)
-    throw new UserError('run-state', `another process works on the run in ${folder.path}`, {
-      ...{ kind: 'usage', remedy: 'wait for it, or name another folder with --state-dir' },
-    })
+  using own = await tryLock(folder.lock, 'exclusive')
+  if (!own) throw runningElsewhere(folder)
   const { record, states } = await begun(options)
   onEvent({
     event: 'run',

@@ -1,6 +1,6 @@
 import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UserError } from '../../runtime/index.js'
+import { UserError, userError } from '../../runtime/index.js'
 import type { HostStage } from '../hosts/host.js'
 
 export type StageStatus = 'started' | 'done' | 'failed' | 'skipped'
@@ -109,6 +109,11 @@ export class RunFolder {
     return folder
   }
 
+  /** File that the process has locked that works on the run. */
+  get lock(): string {
+    return join(this.path, 'run.lock')
+  }
+
   /** The run that was begun here last. */
   run(): Promise<RunRecord | null> {
     return this.#read<RunRecord>('run.json')
@@ -204,5 +209,16 @@ export class RunFolder {
   }
 }
 
+/** An error of the folder as such; others are no longer of it, and stay as they are. */
+export function ofFolder(path: string, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return FULL.test(code) ? unusable(path, error) : error
+}
+
+/** Codes of the file system, and SQLite's, of a folder that is full or cannot be written. */
+const FULL = /^(ENOSPC|EDQUOT|EROFS|EACCES|EPERM|SQLITE_(FULL|CANTOPEN|IOERR\w*|READONLY\w*))$/
+
 const unusable = (path: string, cause: unknown): UserError =>
-  new UserError('run-state', `the state of runs in ${path} cannot be used`, { cause })
+  userError(cause)?.code === 'run-state'
+    ? userError(cause)!
+    : new UserError('run-state', `the state of runs in ${path} cannot be used`, { cause })

@@ -1,7 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { tryLock } from '../../runtime/index.js'
+import { hostsYaml } from '../kit/hardware-lab/hosts-yaml.js'
 import { command } from '../kit/commands/command.js'
 
 test('run init writes a file that run --plan takes; options of commands below run are their own', async () => {
@@ -21,6 +23,51 @@ test('run init writes a file that run --plan takes; options of commands below ru
     const attach = command(['run', 'attach', 'none', '--state-dir', folder])
     expect(await attach.ended).toBe(2)
     expect(attach.stderr).toContain(`there is no run none in ${folder}, ${join(folder, 'rehearsal')}`)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test.each([
+  ['no Ignition config', 'ignition: none.ign', /node-1: the config none\.ign of node-1 cannot be read/],
+  ['something else for one', 'ignition: hosts.yaml', /node-1: the Ignition config is one that Ignition refuses/],
+  ['no image', 'image: ./none.raw', /node-1: the image .*none\.raw cannot be read/],
+  ['a folder for an image', 'image: ./a-folder', /node-1: the image .*a-folder is no file/],
+  ['an unknown step', 'steps: [instal_coreos]', /node-1: there is no step instal_coreos/],
+])('a file of hosts that names %s is refused before a host is contacted', async (_, setting, says) => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-refused-'))
+  try {
+    const file = join(folder, 'hosts.yaml')
+    await mkdir(join(folder, 'a-folder'))
+    await writeFile(join(folder, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
+    await writeFile(file, hostsYaml(1).replace('    labels:', `    ${setting}\n    labels:`))
+    for (const more of [['--plan'], ['--rehearse']]) {
+      const refused = command(['run', file, ...more])
+      expect(await refused.ended, refused.stdout + refused.stderr).toBe(2)
+      expect(refused.stderr).toMatch(says)
+      expect(refused.stdout).toBe('')
+    }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('a run whose folder another process works in is not begun, nor its rehearsal forgotten', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-twice-'))
+  try {
+    const file = join(folder, 'hosts.yaml')
+    await writeFile(join(folder, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
+    await writeFile(file, hostsYaml(1))
+    const state = join(folder, 'hosts.state/rehearsal')
+    await mkdir(join(state, 'machines'), { recursive: true })
+    await writeFile(join(state, 'machines/here'), '')
+    using _ = await tryLock(join(state, 'run.lock'), 'exclusive')
+    for (const more of [[], ['--resume'], ['--restart']]) {
+      const second = command(['run', file, '--rehearse', ...more])
+      expect(await second.ended).toBe(2)
+      expect(second.stderr).toContain(`another process works on the run in ${state}`)
+    }
+    expect(await readFile(join(state, 'machines/here'), 'utf8')).toBe('')
   } finally {
     await rm(folder, { recursive: true })
   }
