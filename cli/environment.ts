@@ -1,12 +1,13 @@
 import type { Readable } from 'node:stream'
 
-/** Where a command prints; `columns` is the width of a terminal. */
+/** Where a command prints; `columns` and `rows` are the size of a terminal. */
 export interface Output {
   /** Returns false when the buffer is full, as a Node stream does. */
   write(text: string | Uint8Array): unknown
   once?(event: 'drain', listener: () => void): unknown
   isTTY?: boolean
   columns?: number
+  rows?: number
 }
 
 /** All that a command takes from its process; read here once and passed down. */

@@ -34,7 +34,9 @@ export function runView(
       end: () => {},
       report: (report) => write(runReportText(report)),
     }
-  return new LiveView(write, () => environment.stdout.columns ?? 80, times, clock)
+  const { stdout } = environment
+  const size = () => ({ columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 })
+  return new LiveView(write, size, times, clock)
 }
 
 /** A line an event, for logs. */
@@ -74,7 +76,7 @@ class LiveView implements RunView {
 
   constructor(
     private readonly write: (text: string) => void,
-    private readonly columns: () => number,
+    private readonly size: () => { columns: number; rows: number },
     private readonly times: ExpectedTimes,
     private readonly clock: Clock,
   ) {
@@ -131,11 +133,27 @@ class LiveView implements RunView {
 
   #draw(): void {
     this.#erase()
-    const lines = [...this.#lines].map(([host, line]) =>
-      this.#lineOf(host, line).slice(0, Math.max(20, this.columns() - 1)),
-    )
+    const { columns, rows } = this.size()
+    const lines = this.#fitting(rows - 1).map((line) => line.slice(0, Math.max(20, columns - 1)))
     this.write(lines.map((line) => `${line}\n`).join(''))
     this.#drawn = lines.length
+  }
+
+  /** Lines that have scrolled away cannot be rewritten. Where there is no room for all hosts, those under way are shown. */
+  #fitting(rows: number): string[] {
+    const all = [...this.#lines]
+    const shown = ([host, line]: (typeof all)[number]) => this.#lineOf(host, line)
+    if (all.length <= rows) return all.map(shown)
+    const inWork = all.filter(([, { outcome, stage }]) => outcome === null && stage !== '')
+    const first = inWork.slice(0, Math.max(1, rows - 1))
+    const count = (holds: (line: Line) => boolean) => all.filter(([, line]) => holds(line)).length
+    const others = [
+      `${count(({ outcome }) => outcome === 'ok')} ok`,
+      `${count(({ outcome }) => outcome !== null && outcome !== 'ok')} not`,
+      `${count(({ outcome, stage }) => outcome === null && stage === '')} waiting`,
+      ...(inWork.length > first.length ? [`${inWork.length - first.length} more under way`] : []),
+    ]
+    return [...first.map(shown), `  of ${all.length} hosts: ${others.join(', ')}`]
   }
 
   #lineOf(host: string, { stage, since, detail, percent, outcome }: Line): string {

@@ -72,3 +72,32 @@ test('a run whose folder another process works in is not begun, nor its rehearsa
     await rm(folder, { recursive: true })
   }
 })
+
+test('Ctrl-C on a terminal finishes the hosts under way, and run attach goes on; no line is wider or higher than it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-terminal-'))
+  try {
+    const file = join(folder, 'hosts.yaml')
+    await writeFile(join(folder, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
+    await writeFile(file, hostsYaml(7).replaceAll('node-', `node-${'with-a-long-name-'.repeat(3)}`))
+    const first = command(['run', file, '--rehearse', '--parallel', '2'], { isTTY: true, columns: 80, rows: 5 })
+    await first.printed(/ steps /)
+    first.interrupt()
+    expect(await first.ended, first.stderr).toBe(1)
+    expect(first.stderr).toContain('finishing the hosts under way; Ctrl-C again: only their stages')
+    expect(first.stdout).toMatch(/of 7 hosts: \d ok, 0 not/)
+    const drawn = first.stdout.split(/\x1b\[(\d+)A\x1b\[J/)
+    expect(Math.max(...drawn.filter((_, index) => index % 2 === 1).map(Number))).toBeLessThan(5)
+    const lines = drawn.filter((_, index) => index % 2 === 0).flatMap((text) => text.split('\n'))
+    expect(lines.filter((line) => line.length > 80 && !line.startsWith('run '))).toEqual([])
+    const [, ok] = /7 hosts: (\d) ok, 0 failed, 0 not begun/.exec(first.stdout)!
+    expect(Number(ok)).toBeLessThan(7)
+    const [, id] = /goes on with: ironstage run attach (\S+)/.exec(first.stderr)!
+    const state = join(folder, 'hosts.state')
+    const next = command(['run', 'attach', id!, '--state-dir', state, '--json'])
+    expect(await next.ended, next.stderr).toBe(0)
+    const report = JSON.parse(next.stdout.trim().split('\n').at(-1)!) as { id: string; hosts: { outcome: string }[] }
+    expect([report.id, report.hosts.map(({ outcome }) => outcome)]).toEqual([id, Array(7).fill('ok')])
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}, 60_000)

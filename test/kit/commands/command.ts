@@ -10,18 +10,25 @@ export interface CommandRun {
   printed(pattern: RegExp): Promise<RegExpExecArray>
   /** As a signal does. */
   stop(): void
+  /** As Ctrl-C does. */
+  interrupt(): void
+}
+
+export interface CommandOptions {
+  variables?: Record<string, string>
+  stdin?: string | Readable
+  isTTY?: boolean
+  columns?: number
+  rows?: number
 }
 
 /** Runs `ironstage ARGV` in this process. */
 export function command(
   argv: readonly string[],
-  {
-    variables = {},
-    stdin = '',
-    isTTY = false,
-  }: { variables?: Record<string, string>; stdin?: string | Readable; isTTY?: boolean } = {},
+  { variables = {}, stdin = '', isTTY = false, columns = 100, rows = 50 }: CommandOptions = {},
 ): CommandRun {
   const controller = new AbortController()
+  let interrupted: (() => boolean) | undefined
   const watchers = new Set<() => void>()
   const started: CommandRun = {
     stdout: '',
@@ -42,13 +49,16 @@ export function command(
         )
       }),
     stop: () => controller.abort(new Stopped('SIGTERM')),
+    interrupt: () => {
+      if (!interrupted?.()) controller.abort(new Stopped('SIGINT'))
+    },
   }
   const environment: Environment = {
     argv,
     variables,
     stdout: {
       isTTY,
-      columns: 100,
+      ...{ columns, rows },
       write(text) {
         started.stdout += text
         for (const look of watchers) look()
@@ -57,6 +67,10 @@ export function command(
     stderr: { write: (text) => void (started.stderr += text) },
     stdin: typeof stdin === 'string' ? Readable.from([Buffer.from(stdin)]) : stdin,
     stopped: controller.signal,
+    onInterrupt: (handler) => {
+      interrupted = handler
+      return { [Symbol.dispose]: () => void (interrupted = undefined) }
+    },
   }
   started.ended = run(environment)
   return started
