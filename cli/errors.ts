@@ -32,10 +32,6 @@ export const ERRORS = catalogue({
     sentence: 'a file cannot be read',
     remedy: 'name a file that this user may read',
   },
-  'report-file': {
-    sentence: 'a report cannot be written',
-    remedy: 'name a file in a folder that exists and may be written',
-  },
   'host-manifests': {
     sentence: 'the manifests of --hosts cannot be used',
     remedy: 'correct what the message names; ironstage bmh explain FILE tells more',
@@ -59,6 +55,10 @@ export const ERRORS = catalogue({
   'public-url': {
     sentence: 'this host has no address that a BMC can reach',
     remedy: 'name the URL of the image service with --public-url',
+  },
+  'report-file': {
+    sentence: 'a report cannot be written',
+    remedy: 'name a file in a folder that exists and may be written',
   },
   'standard-input': {
     sentence: 'standard input is too long',
