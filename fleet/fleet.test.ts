@@ -68,6 +68,28 @@ describe('a fleet', () => {
     await expect(status(port)).rejects.toMatchObject({ status: null })
   })
 
+  test('lists its machines for the hardware type ipmi, where their BMCs take it', async () => {
+    await using there = await fleet({ count: 1, ipmi: { port: 0 } })
+    const { port } = there.ipmiAddress('machine-1')!
+    const options = { ...NODES, driver: 'ipmi' as const, bootInterface: 'ipxe' }
+    const { nodes } = JSON.parse(hostsText('nodes.json', there.hosts(), options)) as { nodes: object[] }
+    expect(nodes).toMatchObject([
+      {
+        ...{ name: 'machine-1', driver: 'ipmi', boot_interface: 'ipxe' },
+        driver_info: {
+          ...{ ipmi_address: '127.0.0.1', ipmi_port: port },
+          ...{ ipmi_username: 'admin', ipmi_password: 'the password' },
+        },
+      },
+    ])
+    expect(JSON.stringify(nodes)).not.toContain('redfish')
+    const [, host] = parseAllDocuments(hostsText('hosts.yaml', there.hosts(), options)).map((each) => each.toJSON())
+    expect(host.spec.bmc.address).toBe(`ipmi://127.0.0.1:${port}`)
+    expect(hostsText('hosts.csv', there.hosts(), NODES)).toContain(`,127.0.0.1:${port}\r\n`)
+    await using without = await fleet({ count: 1 })
+    expect(() => hostsText('nodes.json', without.hosts(), options)).toThrow(/machine-1 takes no IPMI/)
+  })
+
   test('gets machines, loses them, and makes one new, while it runs', async () => {
     await using there = await fleet()
     const lab = new LabClient(there.controlUrl)

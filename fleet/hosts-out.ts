@@ -15,6 +15,8 @@ const FORMATS: Readonly<Record<string, (hosts: readonly FleetHost[], options: Ho
 export interface HostsOptions {
   /** Boot interface of the nodes. */
   bootInterface: 'redfish-virtual-media' | 'redfish-https' | 'ipxe' | (string & {})
+  /** Hardware type of the nodes. Default `redfish`. */
+  driver?: 'redfish' | 'ipmi'
   /** Further driver_info of the nodes. */
   driverInfo: Readonly<Record<string, string>>
 }
@@ -72,8 +74,20 @@ const BMO_DRIVERS: Readonly<Record<string, string>> = {
   ipxe: 'redfish',
 }
 
-function manifestsText(hosts: readonly FleetHost[], { bootInterface }: HostsOptions): string {
-  const documents = hosts.flatMap(({ name, bmc, system, account, selfSigned, bootMac, firmware }) => [
+/** A BMC as BareMetal Operator writes it. */
+function bmcAddress(host: FleetHost, { bootInterface, driver }: HostsOptions): string {
+  if (driver === 'ipmi') return `ipmi://${host.ipmi?.host}:${host.ipmi?.port}`
+  return `${BMO_DRIVERS[bootInterface] ?? 'redfish-virtualmedia'}+${host.bmc}${host.system}`
+}
+
+function manifestsText(hosts: readonly FleetHost[], options: HostsOptions): string {
+  const documents = hosts.flatMap((host) => manifests(host, options))
+  return documents.map((document) => `---\n${stringify(document)}`).join('')
+}
+
+function manifests(host: FleetHost, options: HostsOptions): object[] {
+  const { name, account, selfSigned, bootMac, firmware } = host
+  return [
     {
       ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: `${name}-bmc` }, type: 'Opaque' },
       stringData: { username: account.username, password: account.password },
@@ -85,14 +99,13 @@ function manifestsText(hosts: readonly FleetHost[], { bootInterface }: HostsOpti
         bootMACAddress: bootMac,
         ...(firmware === 'bios' ? { bootMode: 'legacy' } : {}),
         bmc: {
-          address: `${BMO_DRIVERS[bootInterface] ?? 'redfish-virtualmedia'}+${bmc}${system}`,
+          address: bmcAddress(host, options),
           credentialsName: `${name}-bmc`,
-          ...(selfSigned ? { disableCertificateVerification: true } : {}),
+          ...(selfSigned && options.driver !== 'ipmi' ? { disableCertificateVerification: true } : {}),
         },
       },
     },
-  ])
-  return documents.map((document) => `---\n${stringify(document)}`).join('')
+  ]
 }
 
 const COLUMNS: readonly (readonly [name: string, of: (host: FleetHost) => string | number])[] = [
@@ -110,6 +123,7 @@ const COLUMNS: readonly (readonly [name: string, of: (host: FleetHost) => string
   ['manufacturer', ({ manufacturer }) => manufacturer],
   ['product', ({ product }) => product],
   ['serial', ({ serial }) => serial],
+  ['ipmi_address', ({ ipmi }) => (ipmi ? `${ipmi.host}:${ipmi.port}` : '')],
 ]
 
 /** As RFC 4180 has it. A value that a spreadsheet would take for a formula is none here: names and hexadecimal numbers. */

@@ -9,6 +9,8 @@ export interface FleetHost {
   /** `/redfish/v1/Systems/machine-1` */
   system: string
   account: BmcAccount
+  /** Where its BMC takes IPMI; null where it does not. */
+  ipmi: { host: string; port: number } | null
   /** Whether the certificate of the BMCs is one that the fleet has made itself. */
   selfSigned: boolean
   bootMac: string
@@ -24,11 +26,11 @@ export interface FleetHost {
 
 export function hostOf(
   { spec }: Machine,
-  { bmc, account, selfSigned }: { bmc: string; account: BmcAccount; selfSigned: boolean },
+  { bmc, account, ipmi, selfSigned }: Pick<FleetHost, 'bmc' | 'account' | 'ipmi' | 'selfSigned'>,
 ): FleetHost {
   const { id, nics, firmware, architecture, cpus, memoryMib, manufacturer, product, serial } = spec
   return {
-    ...{ name: id, bmc, system: `/redfish/v1/Systems/${encodeURIComponent(id)}`, account, selfSigned },
+    ...{ name: id, bmc, system: `/redfish/v1/Systems/${encodeURIComponent(id)}`, account, ipmi, selfSigned },
     bootMac: (nics.find(({ pxe }) => pxe) ?? nics[0])?.mac ?? '',
     macs: nics.map(({ mac }) => mac),
     ...{ firmware, architecture, cpus, memoryMib, manufacturer, product, serial },

@@ -1,3 +1,4 @@
+import { UserError } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
 import type { FleetHost } from './hosts.js'
 import type { HostsOptions } from './hosts-out.js'
@@ -5,22 +6,36 @@ import type { HostsOptions } from './hosts-out.js'
 /** Fields of the node of a machine, and of its ports. */
 export function nodeFields(
   host: FleetHost,
-  { bootInterface, driverInfo }: HostsOptions,
+  options: HostsOptions,
 ): { driver: string; name: string; ports: { address: string; pxe_enabled: boolean }[] } & JsonObject {
-  const { name, bmc, system, account, selfSigned, bootMac, macs, firmware, architecture } = host
+  const { name, bootMac, macs, firmware, architecture } = host
+  const { bootInterface, driver = 'redfish', driverInfo } = options
   return {
     name,
-    driver: 'redfish',
-    driver_info: {
-      redfish_address: bmc,
-      redfish_system_id: system,
-      redfish_username: account.username,
-      redfish_password: account.password,
-      ...(selfSigned ? { redfish_verify_ca: false } : {}),
-      ...driverInfo,
-    },
+    driver,
+    driver_info: { ...(driver === 'ipmi' ? ipmiInfo(host) : redfishInfo(host)), ...driverInfo },
     properties: { capabilities: `boot_mode:${firmware}`, cpu_arch: architecture },
     boot_interface: bootInterface,
     ports: macs.map((address) => ({ address, pxe_enabled: address === bootMac })),
+  }
+}
+
+const redfishInfo = ({ bmc, system, account, selfSigned }: FleetHost): JsonObject => ({
+  redfish_address: bmc,
+  redfish_system_id: system,
+  redfish_username: account.username,
+  redfish_password: account.password,
+  ...(selfSigned ? { redfish_verify_ca: false } : {}),
+})
+
+function ipmiInfo({ name, ipmi, account }: FleetHost): JsonObject {
+  if (!ipmi)
+    throw new UserError('hosts-out', `the BMC of ${name} takes no IPMI`, {
+      kind: 'usage',
+      remedy: 'open it with --ipmi-port',
+    })
+  return {
+    ...{ ipmi_address: ipmi.host, ipmi_port: ipmi.port },
+    ...{ ipmi_username: account.username, ipmi_password: account.password },
   }
 }

@@ -3,6 +3,7 @@ import {
   addressTowards,
   Agents,
   bootNetwork,
+  firmwareImages,
   isEveryAddress,
   isLoopback,
   listenForIpmi,
@@ -138,6 +139,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
 
   const service = createRedfishService({
     ...{ machines, accounts, clock, probe, random: systemRandom },
+    fetchFirmware: firmwareImages({ clock, ca: options.mediaCa }),
     logger: withFields(logger, { room: 'redfish' }),
   })
   const { tls, caFile } = await tlsOf(options, reached, scope)
@@ -163,14 +165,21 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     ...{ faults: control.faults, journal: control.journal, events: control.events },
     ipmiAddress: (id) => ipmi?.addressOf(id),
     hosts: () =>
-      machines
-        .list()
-        .map((machine) =>
-          hostOf(machine, { bmc: redfishUrl, account: accounts.of(machine), selfSigned: caFile !== null }),
-        ),
+      machines.list().map((machine) =>
+        hostOf(machine, {
+          ...{ bmc: redfishUrl, account: accounts.of(machine), selfSigned: caFile !== null },
+          ipmi: ipmiOfHost(ipmi?.addressOf(machine.spec.id), reached),
+        }),
+      ),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
 }
+
+/** Where the Ironic reaches a BMC by IPMI. */
+const ipmiOfHost = (address: IpmiAddress | undefined, reached: string): IpmiAddress | null =>
+  address ? { host: isEveryAddress(address.host) ? reached : address.host, port: address.port } : null
+
+type IpmiAddress = NonNullable<ReturnType<IpmiListener['addressOf']>>
 
 /** The BMCs by IPMI, where they are to be. */
 async function ipmiOf(

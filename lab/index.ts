@@ -78,6 +78,7 @@ export type {
 } from './lab.js'
 export { BmcAccounts } from './bmcs/bmc-accounts.js'
 export { redfishAccounts } from './bmcs/redfish-accounts.js'
+export { firmwareImages } from './bmcs/firmware-images.js'
 export { type IpmiListener, type IpmiListenOptions, listenForIpmi } from './bmcs/serve-ipmi.js'
 export { type RedfishListener, type RedfishListenOptions, serveRedfish } from './bmcs/serve-redfish.js'
 export type { BmcAccount } from './bmcs/bmc-accounts.js'

@@ -2,4 +2,5 @@
 export type { Credentials, RedfishAccounts } from './access/credentials.js'
 export { redfishRefusal } from './protocol/answers.js'
 export { createRedfishService, type RedfishOptions, type RedfishService } from './service.js'
+export type { FetchFirmware } from './service-parts.js'
 export type { ServedMachines } from './served-machines.js'

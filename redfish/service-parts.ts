@@ -7,6 +7,16 @@ import type { EventHub } from './events/event-hub.js'
 import type { Routes } from './protocol/routes.js'
 import type { Tasks } from './tasks/tasks.js'
 
+/**
+ * Fetches an image of firmware.
+ *
+ * @throws Error with the reason why it could not be fetched
+ */
+export type FetchFirmware = (
+  url: string,
+  options: { signal: AbortSignal; account?: { username: string; password: string } },
+) => Promise<void>
+
 /** Parts that all resources use. */
 export interface ServiceParts {
   readonly machines: ServedMachines
@@ -16,6 +26,9 @@ export interface ServiceParts {
   readonly events: EventHub
   /** Milliseconds of lab time that an update of firmware takes. */
   readonly updateTime: number
+  readonly fetchFirmware?: FetchFirmware
+  /** Aborted when the service ends. */
+  readonly closing: AbortSignal
   readonly clock: Clock
   readonly random: Random
   readonly probe: Probe

@@ -7,7 +7,7 @@ import { EventHub } from './events/event-hub.js'
 import { Routes } from './protocol/routes.js'
 import { RESOURCES } from './resources/index.js'
 import type { ServedMachines } from './served-machines.js'
-import type { ServiceParts } from './service-parts.js'
+import type { FetchFirmware, ServiceParts } from './service-parts.js'
 import { Tasks } from './tasks/tasks.js'
 
 export interface RedfishOptions {
@@ -23,6 +23,8 @@ export interface RedfishOptions {
   uuid?: string
   /** Most open sessions; by default 16 for each machine. */
   sessionLimit?: number
+  /** Fetches the images of updates; without it they are not fetched, and all are good. */
+  fetchFirmware?: FetchFirmware
   /** Milliseconds of lab time that an update of firmware takes; 2 seconds by default. */
   updateTime?: number
   /** Carries events to those who have subscribed; over HTTP by default. */
@@ -60,6 +62,8 @@ export function createRedfishService(options: RedfishOptions): RedfishService {
     sessions: new Sessions({ clock, random, most }),
     tasks: new Tasks({ clock, random, closing }),
     updateTime: options.updateTime ?? seconds(2),
+    ...(options.fetchFirmware ? { fetchFirmware: options.fetchFirmware } : {}),
+    closing,
     uuid: options.uuid ?? uuid(random),
     requiresIfMatch: options.requireIfMatch ?? false,
     visible: (caller) => machines.list().filter((machine) => sees(accounts, machine, caller)),

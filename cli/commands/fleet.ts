@@ -50,7 +50,8 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
   const clock = new LabClock({ mode: options.speed ?? 1 })
   const ironicUrl = options['ironic-url'] === 'env' ? endpointOf(environment.variables) : options['ironic-url']
   const nodes = {
-    bootInterface: options['boot-interface'] ?? 'redfish-virtual-media',
+    driver: options['node-driver'] === 'ipmi' ? ('ipmi' as const) : ('redfish' as const),
+    bootInterface: options['boot-interface'] ?? (options['node-driver'] === 'ipmi' ? 'ipxe' : 'redfish-virtual-media'),
     driverInfo: Object.fromEntries((options['driver-info'] ?? []).map(splitSetting)),
   }
   // A form that cannot be written is refused before anything starts.
@@ -196,6 +197,7 @@ function paceOf(options: FleetCommandOptions): MachinePace {
 
 interface Enrolling {
   url: string
+  driver: 'redfish' | 'ipmi'
   bootInterface: string
   driverInfo: Readonly<Record<string, string>>
   environment: Environment
@@ -229,6 +231,8 @@ function refuseContradictions(options: FleetCommandOptions): void {
     throw usage('--enrol needs an Ironic', 'name it with --ironic-url; env takes the URL from OS_ENDPOINT')
   if (options['notifier-port'] !== undefined && options['ironic-url'] === undefined)
     throw usage('--notifier-port needs the Ironic that agents call', 'name it with --ironic-url')
+  if (options['node-driver'] === 'ipmi' && options['ipmi-port'] === undefined)
+    throw usage('--node-driver ipmi needs BMCs that take IPMI', 'open them with --ipmi-port 6230')
   if ((options['tls-cert'] === undefined) !== (options['tls-key'] === undefined))
     throw usage('--tls-cert and --tls-key go together', 'name both, or --tls alone for a certificate that is made')
 }

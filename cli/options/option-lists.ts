@@ -176,6 +176,7 @@ export const FLEET_OPTIONS = [
     'notifier-port',
     'ironic-url',
     'enrol',
+    'node-driver',
     'boot-interface',
     'driver-info',
     'hosts-out',

@@ -98,6 +98,33 @@ describe('an update of firmware', () => {
     expect((await bmc.call('GET', SYSTEM)).document.BiosVersion).toBe('4.2')
   })
 
+  test('fetches its image, with the account of the request; where it cannot, the task says why and nothing is written', async () => {
+    const fetched: unknown[] = []
+    await using bmc = await served(1, {
+      fetchFirmware: (url, { account }) => {
+        fetched.push([url, account])
+        return url.includes('missing') ? Promise.reject(new Error('the server answered 404')) : Promise.resolve()
+      },
+    })
+    const ended = async (ImageURI: string, more: object = {}) => {
+      const { headers } = await bmc.call('POST', update, { ImageURI, ...more })
+      await bmc.clock.advance(2000)
+      return (await bmc.call('GET', headers['location']!)).document
+    }
+    const versions = () => bmc.machine().firmware.versions()
+    const before = versions()
+    const failed = await ended('http://someone:secret@images.test/missing-bios-9.1.bin')
+    expect(failed).toMatchObject({ TaskState: 'Exception', TaskStatus: 'Critical' })
+    expect(failed.Messages[0].Message).toBe(
+      'The operation failed: fetching http://******@images.test/missing-bios-9.1.bin: the server answered 404.',
+    )
+    expect(versions()).toEqual(before)
+    const account = { Username: 'reader', Password: 'of images' }
+    expect(await ended('http://images.test/bios-4.2.bin', account)).toMatchObject({ TaskState: 'Completed' })
+    expect(fetched[1]).toEqual(['http://images.test/bios-4.2.bin', { username: 'reader', password: 'of images' }])
+    expect(versions()[0]).toMatchObject({ component: 'bios', version: '4.2' })
+  })
+
   test('names its machine where several have the same account', async () => {
     await using bmc = await served(2)
     const ImageURI = 'http://images.test/bmc-7.0.bin'

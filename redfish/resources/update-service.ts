@@ -1,4 +1,6 @@
+import { maskedAddress } from '../../bytes/index.js'
 import type { FirmwareVersion, Machine } from '../../machine/index.js'
+import { during } from '../../runtime/index.js'
 import { anything, bool, checkAction, listOf, nullable, oneOf, text, url } from '../protocol/checks.js'
 import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
 import { message } from '../protocol/messages.js'
@@ -107,9 +109,22 @@ function simpleUpdate(call: Call): Outcome {
   const { machine } = found[0]!
   if (found.some((each) => each.machine !== machine)) throw wrong(targets.join(', '), 'Update one machine at a time.')
   const task = service.tasks.start('Firmware update', machine, service.updateTime, async () => {
+    await transferred(call, image)
     for (const { component } of found) await machine.firmware.flash(component.component, image)
   })
   return accepted(task)
+}
+
+/** Fetches the image, as a BMC does before it writes anything. */
+async function transferred({ body, service }: Call, image: string): Promise<void> {
+  const { fetchFirmware, closing } = service
+  if (!fetchFirmware) return
+  const [username, password] = [body['Username'], body['Password']]
+  const account =
+    typeof username === 'string' ? { username, password: typeof password === 'string' ? password : '' } : undefined
+  await during(`fetching ${maskedAddress(image)}`, () =>
+    fetchFirmware(image, { signal: closing, ...(account ? { account } : {}) }),
+  )
 }
 
 const PROTOCOLS = ['HTTP', 'HTTPS', 'FTP', 'SFTP', 'TFTP', 'SCP', 'NFS', 'CIFS', 'NSF', 'OEM']

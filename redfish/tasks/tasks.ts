@@ -1,7 +1,7 @@
 import type { Machine } from '../../machine/index.js'
 import { errorChain, uuid, type Clock, type Random } from '../../runtime/index.js'
 import { head, pathOf, type Document } from '../protocol/document.js'
-import { message } from '../protocol/messages.js'
+import { message, type Message } from '../protocol/messages.js'
 
 /** Work of a BMC that takes its time. */
 export interface Task {
@@ -75,9 +75,10 @@ export class Tasks {
       PercentComplete: ended ? 100 : Math.min(99, done),
       StartTime: new Date(began).toISOString(),
       ...(ended ? { EndTime: new Date(ended.at).toISOString() } : {}),
-      Messages: ended
-        ? [failure == null ? message('Success') : message('OperationFailed', [], { resolution: failure })]
-        : [],
+      Messages: ended ? [failure == null ? message('Success') : failed(failure)] : [],
     }
   }
 }
+
+/** With the reason in the sentence: clients such as sushy show that, and not the remedy. */
+const failed = (why: string): Message => ({ ...message('OperationFailed'), Message: `The operation failed: ${why}.` })

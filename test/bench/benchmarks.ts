@@ -1,6 +1,7 @@
 import { againstIronic } from './against-ironic.js'
 import { countsAndCosts } from './counts/counts.js'
 import { idleAgents } from './idle-agents.js'
+import { besideEmulators } from './fleet/emulators.js'
 import { fleetOfThousands } from './fleet.js'
 import { ignitionConfigs } from './ignition.js'
 import { servedImages } from './images.js'
@@ -27,6 +28,7 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, () => Promise<Outcome>>>
   lists: rows(() => lists()),
   redfish: rows(redfishOfThousands),
   fleet: rows(fleetOfThousands),
+  emulators: besideEmulators,
   memory: rows(idleMemory),
   'idle-agents': rows(idleAgents),
   install: rows(installation),

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { tmpdir } from 'node:os'
@@ -9,7 +8,7 @@ import { bytesSource, serveFiles, writeIso } from '../../bytes/index.js'
 import { silent, systemRandom } from '../../runtime/index.js'
 import { IRONSTAGE } from '../kit/commands/up-process.js'
 import { Asker } from './asked.js'
-import { clock, memoryOf, timed, type Measured } from './measure.js'
+import { clock, memoryOf, processorTime, timed, type Measured } from './measure.js'
 import { HEARTBEAT_TIMEOUT, LATEST_HEARTBEAT, WaitingIronic } from './waiting-ironic.js'
 
 const MACHINES = 10_000
@@ -112,11 +111,3 @@ const medium = (ironicUrl: string): Buffer =>
     },
     { label: 'VMEDIA_BOOT_ISO', at: 0 },
   )
-
-/** Milliseconds of a process so far; the kernel counts in hundredths of a second. */
-async function processorTime(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  // The name may have blanks; the times of user and kernel are the 14th and 15th field.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10
-}

@@ -69,3 +69,13 @@ export async function childrenOf(pid: number): Promise<number[]> {
   const children = tasks.map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8').catch(() => ''))
   return (await Promise.all(children)).join(' ').split(' ').filter(Boolean).map(Number)
 }
+
+/** Milliseconds of processor time of a process and all that it has started, so far; the kernel counts in hundredths of a second. */
+export async function processorTime(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  // The name may have blanks; the times of user and kernel are the 14th and 15th field.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  let used = (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10
+  for (const child of await childrenOf(pid)) used += await processorTime(child)
+  return used
+}

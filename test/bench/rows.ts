@@ -38,6 +38,15 @@ export const ROWS = {
     'one core, taken by a fleet with 5,000 idle agents',
     'heartbeats that these missed',
   ],
+  emulators: [
+    '10 machines verified by Ironic',
+    '10 machines inspected by their agents',
+    '10 machines cleaned',
+    '10 machines deployed by direct',
+    '10 machines undeployed',
+    'memory of what acts as these 10 machines',
+    'processor time of that for these jobs',
+  ],
   memory: ['memory at 1,000 idle nodes', 'Pss without nodes', 'Pss at 1,000 idle nodes', 'Pss at 10,000 idle nodes'],
   'idle-agents': [
     'first agent of a process, start to first heartbeat',
@@ -123,4 +132,11 @@ export type BenchmarkName = keyof typeof ROWS
 export type Row = (typeof ROWS)[BenchmarkName][number]
 
 /** Parts of others, and runs of many minutes: they run only when they are named. */
-export const ONLY_NAMED: readonly BenchmarkName[] = ['quick', 'ten-thousand', 'hundred-thousand', 'suites', 'ci']
+export const ONLY_NAMED: readonly BenchmarkName[] = [
+  'quick',
+  'ten-thousand',
+  'hundred-thousand',
+  'emulators',
+  'suites',
+  'ci',
+]

@@ -54,10 +54,17 @@ export const FLEET_SHAPES = {
     description: 'enrol the machines in the Ironic of --ironic-url, those that it lacks',
     schema: FLAG,
   },
+  'node-driver': {
+    value: 'TYPE',
+    example: 'ipmi',
+    description: 'hardware type of the nodes of --enrol and --hosts-out: redfish or ipmi (default: redfish)',
+    schema: { type: 'string', enum: ['redfish', 'ipmi'] },
+  },
   'boot-interface': {
     value: 'NAME',
     example: 'redfish-virtual-media',
-    description: 'boot interface of the nodes of --enrol and --hosts-out (default: redfish-virtual-media)',
+    description:
+      'boot interface of the nodes of --enrol and --hosts-out (default: redfish-virtual-media; ipxe for ipmi)',
     schema: { type: 'string', pattern: '^[a-z0-9-]+$' },
   },
   'driver-info': {

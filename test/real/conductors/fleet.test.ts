@@ -20,6 +20,7 @@ beforeAll(async () => {
   there = await fleetIronic()
   await copyFile(REHEARSAL_IMAGE, join(there.folder, 'coreos.raw.xz'))
   await writeFile(join(there.folder, 'disk.raw'), await rehearsalImage())
+  await writeFile(join(there.folder, 'bios-1.5.0.bin'), 'firmware')
   fleet = await fleetFor({ count: 6, bootScript: `${there.url}/boot.ipxe` })
 }, INSTALLATION)
 afterAll(async () => {
@@ -125,9 +126,24 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
   )
 
   test(
-    'by redfish-https: cleaned, and a raw image by direct',
+    'by redfish-https: firmware updated, cleaned, and a raw image by direct; an update without its image fails',
     async ({ expect }) => {
       const one = await node(2, 'redfish-https', { deploy_interface: 'direct' })
+      const update = (name: string) => ({
+        clean_steps: [
+          {
+            ...{ interface: 'firmware', step: 'update' },
+            args: { settings: [{ component: 'bios', url: `${there.url}/${name}` }] },
+          },
+        ],
+      })
+      await one.provision('clean', update('bios-1.4.9.bin'))
+      expect((await one.settled('clean failed')).last_error).toContain('the server answered 404')
+      await there.ironic.done(202, 'DELETE', `/v1/nodes/${one.uuid}/maintenance`)
+      await one.provision('manage')
+      await one.settled('manageable')
+      await one.provision('clean', update('bios-1.5.0.bin'))
+      await one.settled('manageable')
       await available(one)
       const raw = await readFile(join(there.folder, 'disk.raw'))
       const instance: JsonObject = {

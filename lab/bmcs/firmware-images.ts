@@ -1,0 +1,41 @@
+import { HttpClient } from '../../bytes/index.js'
+import type { FetchFirmware } from '../../redfish/index.js'
+import { seconds, type Clock } from '../../runtime/index.js'
+
+/** How long a server may be silent, in milliseconds of wall time. */
+const SILENCE = seconds(30)
+/** Largest image that a BMC has room for, in bytes. */
+const LARGEST = 512 * 2 ** 20
+
+export interface FirmwareImageOptions {
+  clock: Clock
+  /** Throws for a URL that is not reached. */
+  allow?: ((url: string) => void) | undefined
+  /** Certificates that servers are checked by; without them none is checked, as by most BMCs. */
+  ca?: string | undefined
+}
+
+/** Fetches images of firmware as a BMC does before it writes them: as a whole, and to no purpose but that they are there. */
+export function firmwareImages({ clock, allow, ca }: FirmwareImageOptions): FetchFirmware {
+  const http = new HttpClient({
+    ...(allow ? { allow } : {}),
+    ...(ca === undefined ? { insecure: true } : { ca }),
+    ...{ clock, redirects: 5, limits: { connect: SILENCE, header: SILENCE, silence: SILENCE } },
+  })
+  return async (url, { signal, account }) => {
+    const authorization =
+      account && `Basic ${Buffer.from(`${account.username}:${account.password}`).toString('base64')}`
+    const answer = await http.get({ url, signal, ...(authorization ? { headers: { authorization } } : {}) })
+    try {
+      if (answer.status !== 200) throw new Error(`the server answered ${answer.status}`)
+      let size = 0
+      for await (const bytes of answer.body) {
+        size += bytes.length
+        if (size > LARGEST) throw new Error(`the image has more than ${LARGEST / 2 ** 20} MiB`)
+      }
+      if (size === 0) throw new Error('the image is empty')
+    } finally {
+      await answer.close()
+    }
+  }
+}
