@@ -51,6 +51,8 @@ export interface FleetOptions {
   machinePace?: MachinePace
   /** Default: IPA's. */
   agentPace?: AgentPace
+  /** Limits of the journal. Default: 5,000 entries, and bodies of 8 MiB. */
+  journal?: { capacity?: number; bytes?: number }
   /** Decides when faults of some probability strike. Default 1. */
   seed?: number
   /** Default: `file` with a folder, whose machines so boot their systems in a later process too; `described` without. */

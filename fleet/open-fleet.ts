@@ -36,6 +36,8 @@ import { notifier } from './notifier.js'
 
 /** Machines whose making is under way at a time. */
 const AT_ONCE = 500
+/** Limits on the journal's entries, and on the bytes of their bodies: a lab's journal could take more than all machines. */
+const JOURNAL = { capacity: 5000, bytes: 8 * 2 ** 20 }
 /** Bytes of a request to a BMC. */
 const LARGEST_BODY = 2 ** 20
 
@@ -110,6 +112,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     },
     removed: (id) => ipmi?.close(id),
     source: { kind: 'boot order' },
+    journal: { ...JOURNAL, ...options.journal },
     setAccount: (machine, account) => accounts.set(machine, account),
     page: options.page ?? false,
   })

@@ -89,9 +89,6 @@ interface RunEntry {
   program?: Promise<unknown>
 }
 
-/** Number of ended runs without a caller's id that stay; only the caller who started one can read it. */
-const ANONYMOUS_RUNS = 4
-
 /** One boot of the ramdisk, from the moment it is up: its files and the programs that run in it. */
 export class RamdiskSession {
   readonly files: Files
@@ -102,7 +99,6 @@ export class RamdiskSession {
   readonly #runs = new Map<string, RunEntry>()
   /** Names of those that may write. */
   readonly #programs = new Map<Promise<unknown>, string | null>()
-  #anonymous: string[] = []
 
   constructor(parts: SessionParts) {
     this.#parts = parts
@@ -168,7 +164,7 @@ export class RamdiskSession {
   }
 
   take(): SessionState {
-    const named = [...this.#runs].filter(([id, { log }]) => log.ended && !this.#anonymous.includes(id))
+    const named = [...this.#runs].filter(([, { log }]) => log.ended)
     return { files: this.#tree.changes(), runs: named.map(([id, { log }]) => [id, log.record()]) }
   }
 
@@ -243,7 +239,8 @@ export class RamdiskSession {
     await store.flush()
     if (this.#power.signal.aborted && !log.ended) exit = { kind: 'signalled', signal: 'SIGKILL' }
     log.finish(exit)
-    if (command.id === undefined) this.#forgetAnonymous(log.id)
+    // Only its caller, which has the run, can read it: the output would be most of what an idle ramdisk takes.
+    if (command.id === undefined) this.#runs.delete(log.id)
     this.#actOnRequest()
   }
 
@@ -284,11 +281,6 @@ export class RamdiskSession {
     this.#programs.set(tracked, command.effect === 'writes' ? name : null)
     entry.program = tracked
     return { exitCode: await running }
-  }
-
-  #forgetAnonymous(id: string): void {
-    this.#anonymous.push(id)
-    if (this.#anonymous.length > ANONYMOUS_RUNS) this.#runs.delete(this.#anonymous.shift()!)
   }
 
   #actOnRequest(): void {

@@ -81,7 +81,13 @@ async function worked(open: (count: number, ironicUrl: string) => Promise<Conten
   const processor = (await usedBy(contender)) - began
   let memory = 0
   for (const pid of contender.pids) memory += await memoryOf(pid)
-  return { name: contender.name, jobs: times, memory, processor, attempts: await attempted(there, jobs, contender) }
+  return {
+    name: contender.name,
+    jobs: times,
+    memory,
+    processor,
+    attempts: await attempted(there, jobs, imageOf(there, raw), contender),
+  }
 }
 
 async function usedBy({ pids }: Contender): Promise<number> {
@@ -98,7 +104,12 @@ const imageOf = ({ url }: FleetIronic, raw: Uint8Array): JsonObject => ({
 })
 
 /** Tries further work, each piece on a node of its own that is available. */
-async function attempted(there: FleetIronic, jobs: Jobs, { name }: Contender): Promise<Map<string, string | null>> {
+async function attempted(
+  there: FleetIronic,
+  jobs: Jobs,
+  image: JsonObject,
+  { name }: Contender,
+): Promise<Map<string, string | null>> {
   const attempts = new Map<string, string | null>()
   const uuids = [...jobs.uuids]
   const attempt = async (what: string, work: (uuid: string) => Promise<void>): Promise<void> => {
@@ -139,7 +150,7 @@ async function attempted(there: FleetIronic, jobs: Jobs, { name }: Contender): P
     await reaches(uuid, 'active', 'active', { deploy_steps: install })
   })
   await attempt('an image with another checksum fails', async (uuid) => {
-    await change(uuid, { 'instance_info/image_os_hash_value': '0'.repeat(64) })
+    await change(uuid, { instance_info: { ...image, image_os_hash_value: '0'.repeat(64) } })
     await jobs.provision(uuid, 'active')
     const ended = await Promise.race([
       jobs.settled([uuid], 'active', PATIENCE).then(() => 'active'),
@@ -149,6 +160,8 @@ async function attempted(there: FleetIronic, jobs: Jobs, { name }: Contender): P
     if (!ended.includes('deploy failed')) throw new Error(ended)
   })
   await attempt('rescue of a deployed machine', async (uuid) => {
+    // Undeployment has removed it.
+    await change(uuid, { instance_info: image })
     await reaches(uuid, 'active', 'active')
     await reaches(uuid, 'rescue', 'rescue', { rescue_password: 'a password' })
   })
