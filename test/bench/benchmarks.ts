@@ -2,6 +2,7 @@ import { againstIronic } from './against-ironic.js'
 import { countsAndCosts } from './counts/counts.js'
 import { idleAgents } from './idle-agents.js'
 import { besideEmulators } from './fleet/emulators.js'
+import { thousandMachines } from './fleet/thousand.js'
 import { fleetOfThousands } from './fleet.js'
 import { ignitionConfigs } from './ignition.js'
 import { servedImages } from './images.js'
@@ -29,6 +30,7 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, () => Promise<Outcome>>>
   redfish: rows(redfishOfThousands),
   fleet: rows(fleetOfThousands),
   emulators: besideEmulators,
+  'fleet-of-1000': rows(thousandMachines),
   memory: rows(idleMemory),
   'idle-agents': rows(idleAgents),
   install: rows(installation),

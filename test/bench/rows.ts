@@ -47,6 +47,13 @@ export const ROWS = {
     'memory of what acts as these 10 machines',
     'processor time of that for these jobs',
   ],
+  'fleet-of-1000': [
+    'machines of 1,000 that a real Ironic deployed',
+    'minutes that this took, at most 10',
+    'one core, taken by their fleet',
+    'one core, taken by that Ironic',
+    'Pss of their fleet',
+  ],
   memory: ['memory at 1,000 idle nodes', 'Pss without nodes', 'Pss at 1,000 idle nodes', 'Pss at 10,000 idle nodes'],
   'idle-agents': [
     'first agent of a process, start to first heartbeat',
@@ -137,6 +144,7 @@ export const ONLY_NAMED: readonly BenchmarkName[] = [
   'ten-thousand',
   'hundred-thousand',
   'emulators',
+  'fleet-of-1000',
   'suites',
   'ci',
 ]

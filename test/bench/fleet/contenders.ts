@@ -23,12 +23,20 @@ export interface Contender extends AsyncDisposable {
 /** Seconds of a boot of a ramdisk: an agent that calls before Ironic waits for it is refused, and a busy Ironic is slow. */
 const BOOT_TIME = 30
 
-/** `ironstage fleet`. */
-export async function fleetContender(count: number): Promise<Contender> {
+/** The Ironic that works the machines. */
+export interface Worker {
+  url: string
+  /** Boot script that its iPXE boot interface leaves. */
+  bootScript: string
+}
+
+/** `ironstage fleet`, whose machines boot over the network. */
+export async function fleetContender(count: number, { bootScript }: Pick<Worker, 'bootScript'>): Promise<Contender> {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-bench-'))
   const file = join(folder, 'nodes.json')
   const fleet = await FleetProcess.start([
     ...['--count', String(count), '--redfish-port', '0', '--hosts-out', file, '--boot-time', `${BOOT_TIME}s`],
+    ...['--boot-interface', 'ipxe', '--ipxe-url', bootScript],
   ])
   const { nodes } = JSON.parse(await readFile(file, 'utf8')) as { nodes: Contender['nodes'] }
   return {
@@ -45,10 +53,11 @@ const PINNED = fileURLToPath(
 )
 
 /**
- * sushy-tools' emulator with its fake driver, and fake-ipa, which it notifies. fake-ipa is on no package registry: the
+ * sushy-tools' emulator with its fake driver, and fake-ipa, which it notifies. Its machines boot over the network too: by
+ * virtual media Ironic hands the agent's token over on the ISO, which fake-ipa does not see. fake-ipa is on no package registry: the
  * variable `FAKE_IPA` names its folder in a checkout of metal3-io/utility-images.
  */
-export async function emulatorContender(count: number, ironicUrl: string): Promise<Contender> {
+export async function emulatorContender(count: number, { url: ironicUrl }: Worker): Promise<Contender> {
   const source = process.env['FAKE_IPA'] ?? ''
   if (!existsSync(join(source, 'fake_ipa/main.py')))
     throw new Error(
@@ -103,7 +112,7 @@ export async function emulatorContender(count: number, ironicUrl: string): Promi
   const self: Contender = {
     name: 'sushy-tools and fake-ipa',
     nodes: systems.map(({ uuid, name, mac }) => ({
-      ...{ name, driver: 'redfish', boot_interface: 'redfish-virtual-media' },
+      ...{ name, driver: 'redfish', boot_interface: 'ipxe' },
       driver_info: { redfish_address: `http://127.0.0.1:${port}`, redfish_system_id: `/redfish/v1/Systems/${uuid}` },
       ports: [{ address: mac }],
     })),

@@ -7,7 +7,7 @@ import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
 import { fleetIronic, type FleetIronic } from '../../real/fleet-ironic.js'
 import { memoryOf, processorTime, type Cells, type Outcome } from '../measure.js'
 import type { Row } from '../rows.js'
-import { emulatorContender, fleetContender, type Contender } from './contenders.js'
+import { emulatorContender, fleetContender, type Contender, type Worker } from './contenders.js'
 import { Jobs } from './jobs.js'
 
 const MACHINES = 10
@@ -27,7 +27,7 @@ interface Worked {
 
 /** The same jobs by the same real Ironic, with a fleet, and with sushy-tools' emulator and fake-ipa. */
 export async function besideEmulators(): Promise<Outcome> {
-  const ours = await worked((count) => fleetContender(count))
+  const ours = await worked(fleetContender)
   const theirs = await worked(emulatorContender)
   const peer = (value: number) => ({ name: theirs.name, value })
   const row = (what: Row, unit: 'ms' | 'MiB', own: number, other: number) => ({
@@ -53,14 +53,21 @@ export async function besideEmulators(): Promise<Outcome> {
   }
 }
 
-async function worked(open: (count: number, ironicUrl: string) => Promise<Contender>): Promise<Worked> {
+/** Works the machines of a contender. */
+export async function worked(
+  open: (count: number, worker: Worker) => Promise<Contender>,
+  machines = MACHINES,
+): Promise<Worked> {
   // fake-ipa has TLS only with a certificate that Ironic would have to trust.
   await using there = await fleetIronic({ agent: { require_tls: 'false' }, conductor: { automated_clean: 'false' } })
   await copyFile(REHEARSAL_IMAGE, join(there.folder, 'coreos.raw.xz'))
   const raw = await rehearsalImage()
   await writeFile(join(there.folder, 'disk.raw'), raw)
   await writeFile(join(there.folder, 'bios-1.5.0.bin'), 'firmware')
-  await using contender = await open(MACHINES, there.ironic.url)
+  await using contender = await open(machines, {
+    url: there.ironic.url,
+    bootScript: `${there.url}/boot.ipxe`,
+  })
   const began = await usedBy(contender)
   const jobs = await Jobs.register(there.ironic, contender, {
     ...{ deploy_interface: 'direct', inspect_interface: 'agent', bios_interface: 'no-bios' },
@@ -112,8 +119,8 @@ async function attempted(
 ): Promise<Map<string, string | null>> {
   const attempts = new Map<string, string | null>()
   const uuids = [...jobs.uuids]
-  const attempt = async (what: string, work: (uuid: string) => Promise<void>): Promise<void> => {
-    const why = await work(uuids.shift()!).then(
+  const attempt = async (what: string, work: (uuid: string) => Promise<void>, uuid = uuids.shift()!): Promise<void> => {
+    const why = await work(uuid).then(
       () => null,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     )
@@ -139,12 +146,16 @@ async function attempted(
   const install = [
     { interface: 'deploy', step: 'install_coreos', priority: 80, args: { image_url: `${there.url}/coreos.raw.xz` } },
   ]
-  await attempt('an inventory with disks and memory', async (uuid) => {
-    const { inventory } = (await jobs.ironic.done(200, 'GET', `/v1/nodes/${uuid}/inventory`)) as {
-      inventory: { disks?: unknown[]; memory?: unknown }
-    }
-    if (!inventory.disks?.length || !inventory.memory) throw new Error(`it has ${Object.keys(inventory).join(', ')}`)
-  })
+  await attempt(
+    'an inventory with disks and memory',
+    async (uuid) => {
+      const { inventory } = (await jobs.ironic.done(200, 'GET', `/v1/nodes/${uuid}/inventory`)) as {
+        inventory: { disks?: unknown[]; memory?: unknown }
+      }
+      if (!inventory.disks?.length || !inventory.memory) throw new Error(`it has ${Object.keys(inventory).join(', ')}`)
+    },
+    jobs.uuids[0],
+  )
   await attempt('CoreOS by custom-agent and install_coreos', async (uuid) => {
     await change(uuid, { deploy_interface: 'custom-agent' })
     await reaches(uuid, 'active', 'active', { deploy_steps: install })
@@ -186,14 +197,18 @@ async function attempted(
       clean_steps: [{ interface: 'firmware', step: 'update', args: { settings } }],
     })
   })
-  await attempt('a wrong password is refused', async (uuid) => {
-    const { driver_info: info } = (await jobs.ironic.done(200, 'GET', `/v1/nodes/${uuid}`)) as {
-      driver_info: JsonObject
-    }
-    const { status } = await fetch(`${String(info['redfish_address'])}${String(info['redfish_system_id'])}`, {
-      headers: { authorization: `Basic ${Buffer.from('admin:wrong').toString('base64')}` },
-    })
-    if (status !== 401) throw new Error(`it was answered with ${status}`)
-  })
+  await attempt(
+    'a wrong password is refused',
+    async (uuid) => {
+      const { driver_info: info } = (await jobs.ironic.done(200, 'GET', `/v1/nodes/${uuid}`)) as {
+        driver_info: JsonObject
+      }
+      const { status } = await fetch(`${String(info['redfish_address'])}${String(info['redfish_system_id'])}`, {
+        headers: { authorization: `Basic ${Buffer.from('admin:wrong').toString('base64')}` },
+      })
+      if (status !== 401) throw new Error(`it was answered with ${status}`)
+    },
+    jobs.uuids[0],
+  )
   return attempts
 }
