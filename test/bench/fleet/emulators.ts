@@ -16,7 +16,7 @@ const PATIENCE = 120_000
 
 interface Worked {
   name: string
-  /** Milliseconds that each job took for all machines. */
+  /** Milliseconds that each job took for all machines; without those that failed, which are attempts. */
   jobs: Map<string, number>
   memory: number
   /** Milliseconds of processor time. */
@@ -30,10 +30,10 @@ export async function besideEmulators(): Promise<Outcome> {
   const ours = await worked(fleetContender)
   const theirs = await worked(emulatorContender)
   const peer = (value: number) => ({ name: theirs.name, value })
-  const row = (what: Row, unit: 'ms' | 'MiB', own: number, other: number) => ({
-    ...{ what, ours: own, peer: peer(other), reach: null, unit, runs: 1 },
+  const row = (what: Row, unit: 'ms' | 'MiB', own: number, other: number | undefined) => ({
+    ...{ what, ours: own, peer: other === undefined ? null : peer(other), reach: null, unit, runs: 1 },
   })
-  const job = (what: Row, name: string) => row(what, 'ms', ours.jobs.get(name)!, theirs.jobs.get(name)!)
+  const job = (what: Row, name: string) => row(what, 'ms', ours.jobs.get(name) ?? NaN, theirs.jobs.get(name))
   const result = (why: string | null | undefined): string => (why === null ? 'yes' : `no: ${(why ?? '').slice(0, 300)}`)
   const cells: Cells = [
     ['with a real Ironic', ours.name, theirs.name],
@@ -74,14 +74,23 @@ export async function worked(
     ...{ firmware_interface: 'no-firmware', instance_info: imageOf(there, raw) },
   })
   const times = new Map<string, number>()
+  const attempts = new Map<string, string | null>()
   const time = async (name: string, ...work: Parameters<Jobs['all']>): Promise<void> => {
-    times.set(name, await jobs.all(...work))
-    process.stderr.write(`  ${contender.name}: ${name} ${(times.get(name)! / 1000).toFixed(1)} s\n`)
+    try {
+      times.set(name, await jobs.all(...work))
+      attempts.set(`${name} all machines`, null)
+    } catch (error) {
+      attempts.set(`${name} all machines`, error instanceof Error ? error.message : String(error))
+    }
+    process.stderr.write(
+      `  ${contender.name}: ${name}: ${attempts.get(`${name} all machines`) ?? times.get(name)} ms\n`,
+    )
   }
   await time('verify', 'manage', 'manageable')
   await time('inspect', 'inspect', 'manageable')
   const steps = [{ interface: 'deploy', step: 'erase_devices_metadata' }]
   await time('clean', 'clean', 'manageable', { clean_steps: steps })
+  if (!times.has('clean')) await jobs.recovered()
   await jobs.all('provide', 'available')
   await time('deploy', 'active', 'active')
   await time('undeploy', 'deleted', 'available')
@@ -93,7 +102,7 @@ export async function worked(
     jobs: times,
     memory,
     processor,
-    attempts: await attempted(there, jobs, imageOf(there, raw), contender),
+    attempts: await attempted(there, jobs, imageOf(there, raw), contender, attempts),
   }
 }
 
@@ -116,8 +125,8 @@ async function attempted(
   jobs: Jobs,
   image: JsonObject,
   { name }: Contender,
+  attempts: Map<string, string | null>,
 ): Promise<Map<string, string | null>> {
-  const attempts = new Map<string, string | null>()
   const uuids = [...jobs.uuids]
   const attempt = async (what: string, work: (uuid: string) => Promise<void>, uuid = uuids.shift()!): Promise<void> => {
     const why = await work(uuid).then(

@@ -50,6 +50,22 @@ export class Jobs {
     return performance.now() - since
   }
 
+  /** Makes all nodes manageable after a failed cleaning. */
+  async recovered(): Promise<void> {
+    await eachOf(this.uuids, async (uuid) => {
+      await this.#atRest(uuid)
+      await this.ironic.send('DELETE', `/v1/nodes/${uuid}/maintenance`)
+      const { provision_state: state } = (await this.seen()).get(uuid)!
+      if (state !== 'manageable') await this.provision(uuid, 'manage')
+    })
+    await this.settled(this.uuids, 'manageable', 300_000)
+  }
+
+  async #atRest(uuid: string): Promise<void> {
+    const over = (node: Seen): boolean => restsIn(node, 'manageable') || hasFailed(node)
+    while (!over((await this.seen()).get(uuid)!)) await clock.sleep(LOOK)
+  }
+
   /** Waits until nodes rest in a state. */
   async settled(uuids: readonly string[], state: ProvisionState, within: number): Promise<void> {
     const deadline = performance.now() + within
