@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
-    exclude: ['node_modules', 'dist', 'test/real', 'test/soak'],
+    exclude: ['node_modules', 'dist', 'test/real', 'test/soak', 'test/browser'],
     // Tests are for what is right, not for how fast this computer is at the moment.
     testTimeout: 60_000,
     expect: { requireAssertions: true },

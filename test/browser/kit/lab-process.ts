@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { LabClient } from '../../../lab/index.js'
+
+const COMMAND = fileURLToPath(new URL('../../../dist/bundle/ironstage.js', import.meta.url))
+
+/** `ironstage up` in a process of its own, as users start it. */
+export class LabProcess {
+  readonly lab: LabClient
+
+  private constructor(
+    readonly url: string,
+    readonly pageUrl: string,
+    readonly child: ReturnType<typeof spawn>,
+    readonly headers: Readonly<Record<string, string>>,
+  ) {
+    this.lab = new LabClient(url, { headers })
+  }
+
+  /** @param args of `ironstage up`, beyond its port */
+  static async start(args: readonly string[], headers: Readonly<Record<string, string>> = {}): Promise<LabProcess> {
+    const port = args.includes('--port') ? [] : ['--port', '0']
+    const child = spawn(process.execPath, [COMMAND, 'up', '--json', ...port, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let ready: { ironic_url: string; ui_url: string } | undefined
+    for await (const line of createInterface({ input: child.stdout! })) {
+      const event = JSON.parse(line) as { event: string; ironic_url: string; ui_url: string }
+      if (event.event !== 'ready') continue
+      ready = event
+      break
+    }
+    if (!ready) throw new Error('ironstage up ended before it was ready')
+    child.stdout!.resume()
+    return new LabProcess(ready.ironic_url, ready.ui_url, child, headers)
+  }
+
+  /** A call of Ironic. */
+  async ironic(method: string, path: string, body?: unknown): Promise<Response> {
+    return fetch(`${this.url}${path}`, {
+      method,
+      headers: { 'x-openstack-ironic-api-version': '1.95', 'content-type': 'application/json', ...this.headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  }
+
+  /** Asks a verb of nodes, and waits until all are in a state. */
+  async all(names: readonly string[], target: string, state: string, more: object = {}): Promise<void> {
+    await Promise.all(
+      names.map(async (name) => {
+        const answer = await this.ironic('PUT', `/v1/nodes/${name}/states/provision`, { target, ...more })
+        if (!answer.ok) throw new Error(`${target} of ${name}: ${answer.status} ${await answer.text()}`)
+      }),
+    )
+    await this.until(names, state)
+  }
+
+  async until(names: readonly string[], state: string): Promise<void> {
+    for (;;) {
+      const { nodes } = await this.lab.nodes()
+      const states = new Map(nodes.map(({ name, provision_state }) => [name, provision_state]))
+      if (names.every((name) => states.get(name) === state)) return
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+  }
+
+  /** Ends it as a crash would, or in order. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return
+    const ended = once(this.child, 'exit')
+    this.child.kill(signal)
+    await ended
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+}
+
+export const INSTALL = { deploy_steps: [{ interface: 'deploy', step: 'install_coreos', priority: 80, args: {} }] }
+
+/** `node-0` to before `node-N`. */
+export const nodeNames = (end: number, from = 0): string[] =>
+  Array.from({ length: end - from }, (_, index) => `node-${from + index}`)

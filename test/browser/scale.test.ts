@@ -1,0 +1,95 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LabProcess } from './kit/lab-process.js'
+import { openBrowser, Tab } from './kit/tab.js'
+
+const MIB = 1024 * 1024
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser?.close())
+
+/** Bytes of a tab's scripts after a collection of garbage. */
+async function heapOf(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('HeapProfiler.collectGarbage')
+  const { usedSize } = await session.send('Runtime.getHeapUsage')
+  await session.detach()
+  return usedSize
+}
+
+/** Scrolls a box for two seconds, and counts pictures; the page's own work per picture in milliseconds. */
+const SCROLL = (selector: string): string => `new Promise((resolve) => {
+  const box = document.querySelector(${JSON.stringify(selector)})
+  const started = performance.now()
+  let frames = 0
+  const step = () => {
+    frames++
+    box.scrollTop += 37
+    if (box.scrollTop + box.clientHeight >= box.scrollHeight - 1) box.scrollTop = 0
+    const passed = performance.now() - started
+    if (passed < 2000) requestAnimationFrame(step)
+    else resolve(frames / (passed / 1000))
+  }
+  requestAnimationFrame(step)
+})`
+
+/** The best of some attempts: other programs of a busy host take pictures away, and never add any. */
+async function framesPerSecond(page: Page, selector: string): Promise<number> {
+  let best = 0
+  for (let attempt = 0; attempt < 5 && best < 50; attempt++)
+    best = Math.max(best, await page.evaluate<number>(SCROLL(selector)))
+  return best
+}
+
+test('ten thousand nodes scroll at fifty pictures a second, in less than 300 MiB', async () => {
+  await using running = await LabProcess.start(['--nodes', '10000'])
+  await using tab = await Tab.open(browser, running.pageUrl)
+  const { page } = tab
+  await page.getByText('10000 machines', { exact: true }).waitFor({ timeout: 60_000 })
+  expect(await framesPerSecond(page, '.grid')).toBeGreaterThanOrEqual(50)
+  await page.getByRole('button', { name: 'Table' }).click()
+  await page.getByRole('row', { name: 'node-3 ' }).waitFor()
+  expect(await framesPerSecond(page, '.table-box')).toBeGreaterThanOrEqual(50)
+  expect(await page.getByRole('row').count()).toBeLessThan(100)
+  expect(await heapOf(page)).toBeLessThan(300 * MIB)
+  expect(tab.wrong).toEqual([])
+})
+
+test('a hundred thousand events do not make the tab grow', async () => {
+  await using running = await LabProcess.start(['--nodes', '20'])
+  await using tab = await Tab.open(browser, running.pageUrl)
+  const { page } = tab
+  await page.getByText('20 machines', { exact: true }).waitFor()
+  const { nodes } = await running.lab.nodes()
+  // The server's stream is replaced by one of as many entries: a lab would take minutes for them.
+  const entries = (from: number, count: number): string =>
+    Array.from({ length: count }, (_, index) => {
+      const { uuid, name } = nodes[index % nodes.length]!
+      const id = from + index
+      const labTime = new Date(1_800_000_000_000 + id).toISOString()
+      const entry = {
+        ...{ id, kind: 'state', node: uuid, name, machine: null, labTime, wallTime: labTime, fault: null },
+        ...{ state: id % 2 ? 'cleaning' : 'available', was: 'available', target: null, power: 'power on' },
+        lastError: id % 7 ? null : `error ${id}`,
+      }
+      return `id: ${id}\nevent: state\ndata: ${JSON.stringify(entry)}\n\n`
+    }).join('')
+  let sent = 0
+  await page.route('**/_lab/events*', async (route) => {
+    if (sent >= 100_000) return
+    const body = entries(1_000_000 + sent, 10_000)
+    sent += 10_000
+    await route.fulfill({ status: 200, contentType: 'text/event-stream', body })
+  })
+  await page.reload()
+  await expect.poll(() => sent, { timeout: 60_000 }).toBeGreaterThanOrEqual(30_000)
+  const before = await heapOf(page)
+  await expect.poll(() => sent, { timeout: 60_000 }).toBe(100_000)
+  await page.waitForTimeout(1000)
+  expect((await heapOf(page)) - before).toBeLessThan(5 * MIB)
+  expect(await page.locator('.cell').count()).toBe(13)
+  expect(tab.wrong).toEqual([])
+})

@@ -1,0 +1,189 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { INSTALL, LabProcess, nodeNames } from './kit/lab-process.js'
+import { openBrowser, Tab } from './kit/tab.js'
+
+let browser: Browser
+let running: LabProcess
+
+/** Nodes that work all the time, so that each view is looked at while much happens. */
+const BUSY = nodeNames(30, 20)
+let isOver = false
+let load: Promise<void>
+
+beforeAll(async () => {
+  browser = await openBrowser()
+  running = await LabProcess.start(['--nodes', '30'])
+  const { lab } = running
+  await lab.addFault({
+    match: { node: 'node-3', program: 'coreos-installer' },
+    effect: { kind: 'exit-code', code: 1, stderr: 'Error: no space left on device' },
+    label: 'small disk',
+  })
+  await running.all(nodeNames(30), 'manage', 'manageable')
+  await running.all(nodeNames(30), 'provide', 'available')
+  await Promise.all([
+    running.all(nodeNames(3), 'active', 'active', INSTALL),
+    running.all(['node-3'], 'active', 'deploy failed', INSTALL),
+  ])
+  load = (async () => {
+    while (!isOver)
+      for (const [verb, state] of [
+        ['manage', 'manageable'],
+        ['provide', 'available'],
+      ] as const)
+        await running.all(BUSY, verb, state)
+  })()
+})
+
+afterAll(async () => {
+  isOver = true
+  await load
+  await browser?.close()
+  await running?.[Symbol.asyncDispose]()
+})
+
+const place = (hash: string): string => `${running.pageUrl}#/${hash}`
+
+test('the fleet says what fails, why, and what to do; lifting the fault and trying again mends it', async () => {
+  await using tab = await Tab.open(browser, place('fleet'))
+  const { page } = tab
+  const problem = page.getByRole('region', { name: 'Problems' })
+  await problem.getByText('no space left on device').waitFor()
+  expect(await problem.getByRole('link', { name: 'node-3' }).count()).toBe(1)
+  expect(await problem.innerText()).toContain('fault-1 (small disk)')
+  await problem.getByRole('button', { name: 'Lift fault-1' }).click()
+  await page.getByText('Lifted fault-1.').waitFor()
+  await problem.getByRole('button', { name: 'Install CoreOS' }).click()
+  await running.until(['node-3'], 'active')
+  await problem.waitFor({ state: 'detached' })
+  expect(tab.wrong).toEqual([])
+})
+
+test('the grid is filtered, worked by keys, and its cells have names', async () => {
+  await using tab = await Tab.open(browser, place('fleet'))
+  const { page } = tab
+  await page.getByRole('searchbox').fill('node-1')
+  await page.getByText('11 of 30').waitFor()
+  expect(page.url()).toContain('text=node-1')
+  await page.getByRole('listbox').focus()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Space')
+  const active = page.locator('[role=option][aria-selected=true]')
+  await active.waitFor()
+  expect(await active.getAttribute('aria-label')).toMatch(/^node-10: available/)
+  await page.getByText('1 selected').waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'node-10' }).waitFor()
+  expect(page.url()).toContain('#/nodes/node-10')
+  expect(tab.wrong).toEqual([])
+})
+
+test('a verb is asked of many machines at once', async () => {
+  await using tab = await Tab.open(browser, place('fleet?text=node-1'))
+  const { page } = tab
+  await page.getByRole('button', { name: 'Table' }).click()
+  await page.getByLabel('Select node-11').check()
+  await page.getByLabel('Select node-12').check()
+  await page.getByRole('button', { name: 'Maintenance on' }).click()
+  await page.getByText('Maintenance on: 2 machines were asked.').waitFor()
+  const { nodes } = await running.lab.nodes()
+  expect(nodes.filter(({ maintenance }) => maintenance).map(({ name }) => name)).toEqual(['node-11', 'node-12'])
+  expect(tab.wrong).toEqual([])
+})
+
+test('a node shows its timeline, its causes, its record, and its verbs as curl', async () => {
+  const { lab } = running
+  const { id } = await lab.addFault({
+    match: { node: 'node-5', program: 'coreos-installer' },
+    effect: { kind: 'exit-code', code: 3 },
+  })
+  await running.all(['node-5'], 'active', 'deploy failed', INSTALL)
+  await using tab = await Tab.open(browser, place('nodes/node-5'))
+  const { page } = tab
+  const why = page.getByRole('region', { name: 'Last error' })
+  await why.getByText(`${id} struck`).waitFor()
+  expect(await why.innerText()).toContain(`lift ${id}`)
+  const picture = page.getByRole('img', { name: /^States: .*deploy failed/ })
+  await picture.waitFor()
+  await page.getByRole('button', { name: 'Zoom in' }).click()
+  await page.getByRole('button', { name: 'Wall time' }).click()
+  await page.getByText('Record', { exact: true }).click()
+  await page.getByText('"provision_state": "deploy failed"').waitFor()
+  await page.getByRole('button', { name: 'Maintenance on' }).click()
+  await page.getByText('Maintenance on: node-5 was asked.').waitFor()
+  expect(await page.locator('.curl pre').innerText()).toMatch(/^curl -sS -X PUT .*maintenance'$/)
+  await page.getByRole('button', { name: 'Maintenance off' }).click()
+  await page.getByText('Maintenance off: node-5 was asked.').waitFor()
+  await lab.liftFault(id)
+  await page.getByRole('button', { name: 'Install CoreOS' }).click()
+  await running.until(['node-5'], 'active')
+  await why.waitFor({ state: 'detached' })
+  expect(tab.wrong).toEqual([])
+})
+
+test('a fault is added by a form that offers what can match, is counted, and lifted; time is paused and moved', async () => {
+  await using tab = await Tab.open(browser, place('faults'))
+  const { page } = tab
+  await page.getByRole('button', { name: 'Add a fault' }).click()
+  const form = page.getByRole('form', { name: 'New fault' })
+  await form.getByLabel('Effect').selectOption('bmc-dark')
+  expect(await form.getByLabel('program').count()).toBe(0)
+  await form.getByLabel('for', { exact: true }).fill('1m')
+  await form.getByLabel('node', { exact: true }).fill('node-8')
+  await form.getByLabel('label').fill('dark')
+  await form.getByRole('button', { name: 'Add', exact: true }).click()
+  await page.locator('.faults').getByText('bmc-dark').waitFor()
+  await running.ironic('PUT', '/v1/nodes/node-8/states/power', { target: 'power on' })
+  await page.getByRole('link', { name: /struck [1-9]/ }).waitFor()
+  await page.getByRole('button', { name: /^Lift fault-/ }).click()
+  await page.getByText('Nothing goes wrong on purpose.').waitFor()
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByRole('button', { name: 'Run' }).waitFor()
+  const before = (await running.lab.clock()).elapsed
+  await page.getByRole('button', { name: 'Advance by 10m' }).click()
+  await expect
+    .poll(async () => (await running.lab.clock()).elapsed - before, { timeout: 20_000 })
+    .toBeGreaterThanOrEqual(600_000)
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  expect(tab.wrong).toEqual([])
+})
+
+test('the palette finds a node, the help lists the keys', async () => {
+  await using tab = await Tab.open(browser, place('faults'))
+  const { page } = tab
+  await page.getByText('live').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('node-17')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'node-17' }).waitFor()
+  await page.keyboard.press('j')
+  await page.getByRole('heading', { name: 'node-18' }).waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keys' }).getByText('next node').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.goBack()
+  expect(tab.wrong).toEqual([])
+})
+
+test.each(
+  ['fleet', 'nodes/node-3', 'faults'].flatMap((hash) =>
+    (['light', 'dark'] as const).flatMap((colorScheme) => [1280, 360].map((width) => ({ hash, colorScheme, width }))),
+  ),
+)('$hash is accessible and fits: $colorScheme, $width px', async ({ hash, colorScheme, width }) => {
+  await using tab = await Tab.open(browser, place(hash), { colorScheme, viewport: { width, height: 800 } })
+  const { page } = tab
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  if (hash === 'faults') await page.getByRole('button', { name: 'Add a fault' }).click()
+  if (hash.startsWith('nodes')) await page.getByRole('img', { name: /^States/ }).waitFor()
+  expect(await tab.violations()).toEqual([])
+  if (hash === 'fleet') {
+    await page.getByRole('button', { name: 'Table' }).click()
+    await page.getByRole('table').waitFor()
+    expect(await tab.violations()).toEqual([])
+  }
+  expect(await tab.overflow()).toBeLessThanOrEqual(0)
+  expect(tab.wrong).toEqual([])
+})
