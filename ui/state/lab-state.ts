@@ -107,6 +107,13 @@ async function followFrom(last: number, signal: AbortSignal): Promise<void> {
     isStale = false
     readRows(signal).catch(() => {})
   })
+  const readClockSoon = atMostEvery(
+    SOON,
+    () =>
+      void lab(within(PATIENCE, signal))
+        .clock()
+        .then(seeClock, () => {}),
+  )
   while (!signal.aborted) {
     for await (const entry of lab(signal).events({ kind: FOLLOWED, after: last })) {
       last = entry.id
@@ -117,8 +124,11 @@ async function followFrom(last: number, signal: AbortSignal): Promise<void> {
       }
       if (result === true) changed()
       if (entry.kind === 'fault') readFaultsSoon()
-      // A restore or a reset changes all.
-      if (entry.kind === 'lab') readRowsSoon()
+      // A restore or a reset changes all; the clock may have been set.
+      if (entry.kind === 'lab') {
+        readRowsSoon()
+        readClockSoon()
+      }
       for (const listener of listeners) listener(entry)
     }
     await pause(100, signal)
