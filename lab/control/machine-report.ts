@@ -1,6 +1,7 @@
 import type { DiskSpec, Machine, MachineBootSource, MachineSpec, NicSpec } from '../../machine/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { Transport } from '../../wire/index.js'
+import { maskedText } from '../masked.js'
 
 /** A machine as the lab's API shows it. */
 export interface MachineReport {
@@ -24,6 +25,18 @@ export interface MachineReport {
     MachineSpec,
     'firmware' | 'architecture' | 'cpus' | 'memoryMib' | 'manufacturer' | 'product' | 'serial'
   >
+  firmware: {
+    bootMode: 'uefi' | 'bios'
+    secureBoot: boolean
+    health: string
+    /** Devices in the order in which they are tried, by their names and what they are. */
+    bootOrder: { reference: string; target: string; device: string | null }[]
+    /** Device that the BMC was asked to boot before the order; null without such a request. */
+    override: { target: string; enabled: string } | null
+    /** Inserted virtual media: device and image. */
+    media: { device: string; image: string }[]
+    versions: { component: string; version: string }[]
+  }
   firstBoot: ReturnType<Machine['firstBoot']> | null
   /** Versions of the OS on its disk, and how far it is from joining its cluster; null before its first boot. */
   os: ReturnType<Machine['os']>
@@ -84,7 +97,27 @@ export async function machineReport(machine: Machine): Promise<MachineReport> {
     takenOut: machine.takenOut.map(({ name, size, serial, wwn }) => ({ name, size, serial, wwn })),
     nics: spec.nics,
     hardware: { firmware, architecture, cpus, memoryMib, manufacturer, product, serial },
+    firmware: firmwareReport(machine),
     firstBoot: machine.firstBoot() ?? null,
     os: machine.os(),
+  }
+}
+
+function firmwareReport({ firmware }: Machine): MachineReport['firmware'] {
+  const { bootMode, secureBoot, health } = firmware.report()
+  const { override } = firmware.boot
+  const options = new Map(firmware.boot.options().map((option) => [option.reference, option]))
+  return {
+    ...{ bootMode, secureBoot, health },
+    bootOrder: firmware.boot.order.flatMap((reference) => {
+      const option = options.get(reference)
+      return option ? [{ reference, target: option.target, device: option.device }] : []
+    }),
+    override: override.enabled === 'Disabled' ? null : { target: override.target, enabled: override.enabled },
+    media: (['cdrom', 'floppy', 'disk'] as const).flatMap((device) => {
+      const image = firmware.inserted(device)
+      return image === undefined ? [] : [{ device, image: maskedText(image) }]
+    }),
+    versions: firmware.versions().map(({ component, version }) => ({ component, version: version ?? '' })),
   }
 }

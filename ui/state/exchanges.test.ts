@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import type { Call } from './exchanges.js'
+import { selectedCalls, sequenceOf, shortText, withMore } from './exchanges.js'
+
+const call = (id: number, more: object = {}): Call =>
+  ({
+    ...{ id, kind: 'exchange', node: 'uuid-1', name: 'node-1', machine: 'm1', fault: null, labTime: '', wallTime: '' },
+    ...{
+      from: 'client',
+      to: 'ironic',
+      method: 'GET',
+      target: '/v1/nodes/node-1',
+      status: 200,
+      error: null,
+      duration: 1,
+    },
+    ...more,
+  }) as Call
+
+const EVERY = { node: '', party: '', route: '', status: '', isWithoutReads: false }
+const CALLS = [
+  call(1),
+  call(2, { method: 'PUT', target: '/v1/nodes/node-1/states/provision', status: 202 }),
+  call(3, { from: 'ironic', to: 'agent', method: 'POST', target: '/v1/commands/', status: null, error: 'refused' }),
+  call(4, { kind: 'bmc', call: 'set power', method: null, target: null, status: null, name: 'node-2', node: 'uuid-2' }),
+  call(5, { status: 404, target: '/v1/node' }),
+]
+const ids = (filter: object) => selectedCalls(CALLS, { ...EVERY, ...filter }).map(({ id }) => id)
+
+test('calls are selected by node, party, route, status and whether they are reads', () => {
+  expect(ids({})).toEqual([1, 2, 3, 4, 5])
+  expect(ids({ node: 'node-2' })).toEqual([4])
+  expect(ids({ node: 'uuid-2' })).toEqual([4])
+  expect(ids({ party: 'agent' })).toEqual([3])
+  expect(ids({ party: 'bmc' })).toEqual([4])
+  expect(ids({ route: 'put provision' })).toEqual([2])
+  expect(ids({ status: '4' })).toEqual([5])
+  expect(ids({ status: 'failed' })).toEqual([3, 5])
+  expect(ids({ isWithoutReads: true })).toEqual([2, 3, 4, 5])
+})
+
+test('a diagram has a column for each party that takes part', () => {
+  const { parties, arrows } = sequenceOf(CALLS)
+  expect(parties).toEqual(['client', 'ironic', 'agent', 'bmc'])
+  expect(arrows.map(({ from, to, answer, isBad }) => [from, to, answer, isBad])).toEqual([
+    [0, 1, '200', false],
+    [0, 1, '202', false],
+    [1, 2, 'refused', true],
+    [1, 3, 'ok', false],
+    [0, 1, '404', true],
+  ])
+})
+
+test('only the last calls stay', () => {
+  const many = Array.from({ length: 3000 }, (_, id) => call(id))
+  expect(withMore(many.slice(0, 1500), many.slice(1500)).map(({ id }) => id)).toEqual(
+    Array.from({ length: 2000 }, (_, at) => at + 1000),
+  )
+})
+
+test('long paths and ids are cut', () => {
+  expect(shortText('GET /v1/nodes/01234567-89ab-cdef-0123-456789abcdef')).toBe('GET /v1/nodes/01234567…')
+  expect(shortText('x'.repeat(100), 10)).toBe('xxxxxxxxx…')
+})

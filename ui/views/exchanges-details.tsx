@@ -1,0 +1,95 @@
+import { useState } from 'preact/hooks'
+import type { Message } from '../../lab/index.js'
+import { lengthText } from '../parts/clock.js'
+import { curlOf, type IronicCall } from '../state/connection.js'
+import { bodyText, callText, hasFailed, partiesOf, statusText, type Call } from '../state/exchanges.js'
+import { hashOf } from '../state/route.js'
+
+/** A call with its bodies, in which secrets are masked. */
+export function ExchangeDetails({ call, close }: { call: Call; close: () => void }) {
+  const [from, to] = partiesOf(call)
+  const { labTime, duration, fault, name, node } = call
+  return (
+    <section class="panel exchange" aria-label="Call">
+      <div class="tools">
+        <h2 class="mono">{callText(call)}</h2>
+        <span class="space" />
+        <button class="plain" aria-label="Close the call" onClick={close}>
+          ×
+        </button>
+      </div>
+      <p class="facts quiet">
+        <span>
+          {from} → {to}
+        </span>
+        <span class="mono">{labTime}</span>
+        <span>{duration < 1000 ? `${Math.round(duration)} ms` : lengthText(duration)}</span>
+        <strong class={hasFailed(call) ? 'error-text' : ''}>{statusText(call)}</strong>
+        {fault !== null && <a href="#/faults">struck by {fault}</a>}
+        {(name ?? node) !== null && <a href={hashOf({ view: 'nodes', ident: name ?? node })}>{name ?? node}</a>}
+      </p>
+      {call.kind === 'exchange' && call.nearMiss && (
+        <p class="near-miss">
+          Nearest is <span class="mono">{call.nearMiss.nearest}</span>: {call.nearMiss.why}.
+        </p>
+      )}
+      {call.kind === 'exchange' && (
+        <>
+          {to === 'ironic' && <Curl call={call} />}
+          <div class="bodies">
+            <MessagePart title="Request" message={call.request} />
+            <MessagePart title="Answer" message={call.response} />
+          </div>
+        </>
+      )}
+    </section>
+  )
+}
+
+function Curl({ call }: { call: Call & { kind: 'exchange' } }) {
+  const [isCopied, setCopied] = useState(false)
+  const { method, target, request } = call
+  const body = request.body === null ? {} : { body: request.body }
+  const text = curlOf({ method: method as IronicCall['method'], path: target, ...body })
+  const copy = (): void => {
+    navigator.clipboard.writeText(text).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    )
+  }
+  return (
+    <div class="curl">
+      <pre tabIndex={0} aria-label="The call as curl">
+        {text}
+      </pre>
+      <button onClick={copy}>{isCopied ? 'Copied' : 'Copy'}</button>
+    </div>
+  )
+}
+
+function MessagePart({ title, message }: { title: string; message: Message | null }) {
+  if (!message) return <p class="quiet">{title}: none came.</p>
+  const body = bodyText(message.body)
+  return (
+    <div>
+      <h3>
+        {title} <span class="quiet">{message.size} bytes</span>
+      </h3>
+      <details>
+        <summary>Headers</summary>
+        <pre tabIndex={0} aria-label={`Headers of the ${title.toLowerCase()}`}>
+          {Object.entries(message.headers)
+            .map(([name, value]) => `${name}: ${value}`)
+            .join('\n')}
+        </pre>
+      </details>
+      {body !== '' ? (
+        <pre class="json" tabIndex={0} aria-label={`Body of the ${title.toLowerCase()}`}>
+          {body}
+        </pre>
+      ) : (
+        message.size > 0 && <p class="quiet">The body is too large to be kept.</p>
+      )}
+    </div>
+  )
+}

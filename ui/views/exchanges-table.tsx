@@ -1,0 +1,54 @@
+import { Fragment } from 'preact'
+import { callText, hasFailed, partiesOf, statusText, type Call } from '../state/exchanges.js'
+
+/** Calls as a table, the newest first. */
+export function ExchangeTable(props: { calls: readonly Call[]; picked: number | null; pick: (id: number) => void }) {
+  const { calls, picked, pick } = props
+  return (
+    <div class="exchange-box" tabIndex={0} role="region" aria-label="Calls">
+      <table class="exchanges">
+        <thead>
+          <tr>
+            <th scope="col">Lab time</th>
+            <th scope="col">Node</th>
+            <th scope="col">Between</th>
+            <th scope="col">Call</th>
+            <th scope="col">Answer</th>
+          </tr>
+        </thead>
+        <tbody>
+          {calls.map((call) => {
+            const { id, labTime, name, machine, fault } = call
+            const [from, to] = partiesOf(call)
+            const miss = call.kind === 'exchange' ? call.nearMiss : null
+            return (
+              <Fragment key={id}>
+                <tr class={id === picked ? 'picked-row' : ''}>
+                  <td class="mono">{labTime.slice(11, 23)}</td>
+                  <td>{name ?? machine ?? ''}</td>
+                  <td>
+                    {from} → {to}
+                  </td>
+                  <td>
+                    <button class="plain mono" aria-pressed={id === picked} onClick={() => pick(id)}>
+                      {callText(call)}
+                    </button>
+                    {miss && (
+                      <p class="near-miss">
+                        Nearest is <span class="mono">{miss.nearest}</span>: {miss.why}.
+                      </p>
+                    )}
+                  </td>
+                  <td>
+                    <span class={hasFailed(call) ? 'error-text' : ''}>{statusText(call)}</span>
+                    {fault !== null && <span class="tag">{fault}</span>}
+                  </td>
+                </tr>
+              </Fragment>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
