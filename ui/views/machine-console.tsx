@@ -35,8 +35,7 @@ export function MachineConsole({ id }: { id: string }) {
       )}
       {lines.length > 0 && (
         <pre class="console" ref={box} tabIndex={0} role="log" aria-label="Lines of the console" onScroll={note}>
-          {lines.join('
-')}
+          {lines.join('\n')}
         </pre>
       )}
     </section>
