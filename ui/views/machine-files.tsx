@@ -25,7 +25,9 @@ export function MachineFiles({ machine, disks }: { machine: MachineReport; disks
       .then(
         (found) => (setFiles(found.files), setProblem(null)),
         (error: unknown) => {
-          if (!controller.signal.aborted) (setFiles(null), setProblem(sentenceOf(error)))
+          if (controller.signal.aborted) return
+          setFiles(null)
+          setProblem(sentenceOf(error))
         },
       )
     return () => controller.abort()
