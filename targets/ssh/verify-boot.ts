@@ -1,4 +1,5 @@
 import { minutes, seconds, UserError, userError, type Clock, type Logger } from '../../runtime/index.js'
+import { waitText } from '../supervised/conversation.js'
 import { limitedText } from '../supervised/limits.js'
 import { LinkLost } from '../supervised/login-shell.js'
 import { HostKeyRefused } from './host-keys.js'
@@ -123,7 +124,7 @@ async function look(
 }
 
 function tooLate({ why, old, cause }: NotYet, patience: number, before: HostIdentity): BootNotVerified {
-  const waited = `${Math.round(patience / minutes(1))} minutes`
+  const waited = waitText(patience)
   return new BootNotVerified(
     old
       ? `the machine was not booted within ${waited}: the system from before still answers (boot id ${before.bootId})`

@@ -284,7 +284,7 @@ export class Conversation {
       } catch (error) {
         signal.throwIfAborted()
         if (expired.signal.aborted || (error instanceof LinkLost && clock.now() >= since + patience))
-          throw new LinkLost(`${this.name} has not answered for ${durationText(patience)} while ${doing}`, {
+          throw new LinkLost(`${this.name} has not answered for ${waitText(patience)} while ${doing}`, {
             cause: error,
           })
         if (!(error instanceof LinkLost)) throw error
@@ -301,5 +301,6 @@ async function* watched(stream: AsyncIterable<Uint8Array>, received: () => void)
   }
 }
 
-const durationText = (ms: number): string =>
+/** How long a host was waited for, in a sentence. */
+export const waitText = (ms: number): string =>
   ms >= minutes(2) ? `${Math.round(ms / minutes(1))} minutes` : `${Math.round(ms / 1000)} s`

@@ -63,7 +63,7 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
       <div class="tools">
         <h2>Timeline</h2>
         <span class="quiet">
-          {timeline.states.length} states, {timeline.steps.length} steps, {timeline.marks.length} marks
+          States: {timeline.states.length}, steps: {timeline.steps.length}, marks: {timeline.marks.length}
           {timeline.isCut ? '; earlier ones are gone from the journal' : ''}
         </span>
         <span class="space" />
