@@ -71,6 +71,8 @@ export interface SeenDisk {
 
 interface DiskParts {
   folder: DiskFolder
+  /** Called before a described disk changes. */
+  changing: () => void
   clock: Clock
   probe: Probe
   logger: Logger
@@ -151,6 +153,10 @@ export class MachineDisks implements AsyncDisposable {
     return undefined
   }
 
+  get hasFiles(): boolean {
+    return this.#files.size > 0
+  }
+
   /** The described disks that were written, by the names of their images. */
   take(): [name: string, state: TakenDisk][] {
     return [...this.#described].flatMap(([image, disk]) => {
@@ -182,7 +188,7 @@ export class MachineDisks implements AsyncDisposable {
   }
 
   #describe(disk: DiskSpec): BlockDevice {
-    const device = describedDisk(disk)
+    const device = describedDisk(disk, this.#parts.changing)
     this.#described.set(imageOf(disk), device)
     return device
   }

@@ -53,6 +53,10 @@ class SimulatedMachines implements Machines {
   /** The latest snapshot of each machine, and the machines that were changed since. */
   readonly #latest = new Map<string, MachineContents>()
   readonly #changed = new Set<string>()
+  /** Machines that may differ from their latest snapshot without a change: those that are on, and those with files. */
+  readonly #watched = new Set<string>()
+  /** The snapshots that all machines are as, but for those in {@link #changed} and {@link #watched}. */
+  #last: readonly MachineContents[] | undefined
 
   constructor(options: MachinesOptions, store: MachineStore, folder: DiskFolder) {
     this.#options = options
@@ -126,6 +130,7 @@ class SimulatedMachines implements Machines {
     await machine.setPower('off')
     await machine.close()
     this.#machines.delete(id)
+    this.#last = undefined
     const { bmc } = machine.spec
     if (bmc) this.#byBmc.delete(bmcKey(bmc.address, bmc.systemId))
     this.#store.remove(id)
@@ -145,47 +150,89 @@ class SimulatedMachines implements Machines {
       }
       return undefined
     },
-    take: () => [...this.#machines.values()].map((machine) => this.#taken(machine)),
+    take: () => {
+      if (this.#last && this.#unlike(this.#last).length === 0) return this.#last
+      return (this.#last = [...this.#machines.values()].map((machine) => this.#taken(machine)))
+    },
     end: async (snapshots) => {
-      const wanted = new Map((snapshots as readonly MachineContents[]).map((snapshot) => [snapshot.spec.id, snapshot]))
-      const changed = [...this.#machines.values()].filter((machine) => {
-        const snapshot = wanted.get(machine.spec.id)
-        return !snapshot || !this.#isAs(snapshot, machine)
-      })
-      await Promise.all(changed.map((machine) => machine.end()))
+      const ending = this.#unlike(snapshots as readonly MachineContents[])
+      // Without its work a machine would look as if nothing had changed.
+      for (const { spec } of ending) this.#changed.add(spec.id)
+      await Promise.all(ending.map((machine) => machine.end()))
     },
     restore: (snapshots) => this.#restore(snapshots as readonly MachineContents[]),
-    runningRamdisk: () => [...this.#machines.values()].find((machine) => machine.runsRamdisk)?.spec.id,
+    runningRamdisk: () => {
+      for (const machine of this.#machines.values()) if (machine.runsRamdisk) return machine.spec.id
+      return undefined
+    },
   }
 
   #taken(machine: SimulatedMachine): MachineContents {
-    const { id } = machine.spec
+    const { id } = machine
     const latest = this.#latest.get(id)
     if (latest && this.#isAs(latest, machine)) return latest
     const snapshot = machine.take()
-    this.#keepLatest(id, snapshot)
+    this.#keepLatest(machine, snapshot)
     return snapshot
   }
 
-  #keepLatest(id: string, snapshot: MachineContents): void {
+  #keepLatest(machine: SimulatedMachine, snapshot: MachineContents): void {
+    const { id } = machine
     this.#latest.set(id, snapshot)
     this.#changed.delete(id)
+    if (machine.power() === 'on' || machine.hasFiles) this.#watched.add(id)
+    else this.#watched.delete(id)
   }
 
   /** Whether a machine has not changed since a snapshot. One with an agent is never the same: its process ends. */
   #isAs(snapshot: MachineContents, machine: SimulatedMachine): boolean {
-    const { id } = machine.spec
-    const isLatest = this.#latest.get(id) === snapshot && !this.#changed.has(id)
-    return isLatest && !machine.isBusy && !machine.runsRamdisk && machine.hasDisksOf(snapshot)
+    const { id } = machine
+    if (this.#latest.get(id) !== snapshot || this.#changed.has(id)) return false
+    return !this.#watched.has(id) || (!machine.isBusy && !machine.runsRamdisk && machine.hasDisksOf(snapshot))
+  }
+
+  /** The machines that are not as in the snapshots. Looks at few of them where the snapshots are the last ones. */
+  #unlike(snapshots: readonly MachineContents[]): SimulatedMachine[] {
+    const suspects = snapshots === this.#last ? new Set([...this.#changed, ...this.#watched]) : this.#machines.keys()
+    const machines = [...suspects].flatMap((id) => this.#machines.get(id) ?? [])
+    if (machines.length === 0) return []
+    const wanted = new Map(snapshots.map((snapshot) => [snapshot.spec.id, snapshot]))
+    return machines.filter((machine) => {
+      const snapshot = wanted.get(machine.id)
+      return !snapshot || !this.#isAs(snapshot, machine)
+    })
   }
 
   async #restore(snapshots: readonly MachineContents[]): Promise<() => void> {
+    if (!this.#hasHardwareOf(snapshots)) await this.#exchange(snapshots)
+    const adopted = this.#unlike(snapshots)
+    this.#last = undefined
+    if (adopted.length > 0) {
+      const wanted = new Map(snapshots.map((snapshot) => [snapshot.spec.id, snapshot]))
+      await Promise.all(adopted.map((machine) => machine.adopt(wanted.get(machine.id)!)))
+      for (const machine of adopted) this.#keepLatest(machine, wanted.get(machine.id)!)
+    }
+    await this.#store.flush()
+    this.#last = snapshots
+    return () => {
+      for (const machine of adopted) machine.resume()
+    }
+  }
+
+  /** Whether there are the machines of the snapshots, in their order. */
+  #hasHardwareOf(snapshots: readonly MachineContents[]): boolean {
+    if (snapshots === this.#last) return true
+    const machines = [...this.#machines.values()]
+    return machines.length === snapshots.length && machines.every((machine, n) => machine.had(snapshots[n]!.spec))
+  }
+
+  /** Removes the machines that are not in the snapshots, and makes those that are missing. */
+  async #exchange(snapshots: readonly MachineContents[]): Promise<void> {
     const wanted = new Map(snapshots.map((snapshot) => [snapshot.spec.id, snapshot]))
     const before = new Map(this.#machines)
-    const adopted: SimulatedMachine[] = []
     await Promise.all(
       [...before.values()].map(async (machine) => {
-        const { id } = machine.spec
+        const { id } = machine
         const snapshot = wanted.get(id)
         if (snapshot && machine.had(snapshot.spec)) return
         before.delete(id)
@@ -197,17 +244,7 @@ class SimulatedMachines implements Machines {
     )
     this.#machines.clear()
     this.#byBmc.clear()
-    for (const snapshot of snapshots) {
-      const machine = before.get(snapshot.spec.id) ?? this.#make(snapshot.spec, newState())
-      this.#put(machine)
-      if (!this.#isAs(snapshot, machine)) adopted.push(machine)
-    }
-    await Promise.all(adopted.map((machine) => machine.adopt(wanted.get(machine.spec.id)!)))
-    await this.#store.flush()
-    for (const { spec } of adopted) this.#keepLatest(spec.id, wanted.get(spec.id)!)
-    return () => {
-      for (const machine of adopted) machine.resume()
-    }
+    for (const { spec } of snapshots) this.#put(before.get(spec.id) ?? this.#make(spec, newState()))
   }
 
   get(id: string): Machine | undefined {
@@ -234,6 +271,7 @@ class SimulatedMachines implements Machines {
 
   #add(spec: MachineSpec, state: MachineState): SimulatedMachine {
     const machine = this.#make(spec, state)
+    this.#last = undefined
     this.#put(machine)
     return machine
   }
@@ -248,7 +286,7 @@ class SimulatedMachines implements Machines {
     const { clock, random, probe, logger, pace, events, stage, network, registry, downloads } = this.#options
     const through = downloads?.(spec.id)
     return new SimulatedMachine(spec, state, {
-      disks: (now) => new MachineDisks(now, { folder: this.#folder, clock, probe, logger }),
+      disks: (now) => new MachineDisks(now, { folder: this.#folder, clock, probe, logger, changing: () => this.#store.note(spec.id) }),
       store: this.#store,
       clock,
       random,

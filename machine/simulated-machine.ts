@@ -16,11 +16,13 @@ import type { RunningOs } from './os/running-os.js'
 import { runningOs } from './os/running-system.js'
 import type { MachineContents } from './machine-snapshot.js'
 import { MachineUnreachable, toRecord, type RamdiskSession } from './ramdisk/ramdisk-session.js'
+import { reaching } from './ramdisk/reaching.js'
 import type { RootTree } from './root/root-tree.js'
 import { stagedIn } from './ramdisk/staged-files.js'
 
 /** A machine with its power, its console and the parts that other rooms use. */
 export class SimulatedMachine implements Machine {
+  readonly id: string
   readonly spec: MachineSpec
   readonly executor: Executor
   readonly target: Target
@@ -44,6 +46,7 @@ export class SimulatedMachine implements Machine {
   ) {
     this.#record = new MachineRecord(hardware, state, parts.store)
     const { spec } = this.#record
+    this.id = spec.id
     this.spec = spec
     this.#parts = { ...parts, disks: disks(spec) }
     this.firmware = new MachineFirmware(spec, (state.firmware ??= {}), {
@@ -51,17 +54,7 @@ export class SimulatedMachine implements Machine {
       report: (what, attributes) => this.#report(what, attributes),
       now: () => parts.clock.now(),
     })
-    this.executor = {
-      start: (command) => this.#reach((session) => session.start(command)),
-      attach: (id, offset) => this.#reach((session) => session.attach(id, offset)),
-      files: {
-        read: (path) => this.#reach((session) => session.files.read(path)),
-        write: (path, bytes, options) => this.#reach((session) => session.files.write(path, bytes, options)),
-        remove: (path) => this.#reach((session) => session.files.remove(path)),
-        exists: (path) => this.#reach((session) => session.files.exists(path)),
-        list: (path) => this.#reach((session) => session.files.list(path)),
-      },
-    }
+    this.executor = reaching((use) => this.#reach(use))
     this.running = runningOs(spec.id, () => (this.#boot?.running ? this.#boot.system : undefined))
     this.target = {
       name: `sim ${spec.id}`,
@@ -140,6 +133,7 @@ export class SimulatedMachine implements Machine {
 
   setPower(target: MachinePower | 'reboot', options: { soft?: boolean } = {}): Promise<void> {
     this.#presses++
+    this.#record.note()
     const pressed = this.#button.run(() =>
       this.#parts.probe.around(
         { kind: 'power', machine: this.spec.id, target, soft: options.soft ?? false },
@@ -167,6 +161,7 @@ export class SimulatedMachine implements Machine {
 
   swapDisk(disk: string, wanted: NewDisk = {}): Promise<void> {
     this.#presses++
+    this.#record.note()
     const swapped = this.#button.run(async () => {
       const hardware = withDisk(this.#record.hardware, disk, wanted)
       if (this.power() === 'on') throw swappedWhileOn(this.spec.id)
@@ -192,6 +187,11 @@ export class SimulatedMachine implements Machine {
   /** Name of a disk whose contents are in a file, and so in no snapshot. */
   writtenFile(): Promise<string | undefined> {
     return this.#parts.disks.writtenFile()
+  }
+
+  /** Whether one of its disks is a file, which no snapshot has. */
+  get hasFiles(): boolean {
+    return this.#parts.disks.hasFiles
   }
 
   /** Whether nothing was written to its disks since a snapshot. */

@@ -70,7 +70,7 @@ export function createIronicApi(options: IronicApiOptions): Dispatch {
   const { conductor, store, clock, random, randomOfReads = random, logger, guard, fastTrack = false } = options
   const { service = SERVICE_DEFAULTS, newest = MAX_MICROVERSION } = options
   const startedAt = new Date(clock.now()).toISOString().replace('Z', '000')
-  const release = new Release(newest)
+  const release = Release.of(newest)
   const backend: Backend = { conductor, store, clock, logger, fastTrack, startedAt, newest }
 
   return async (request) => {

@@ -44,7 +44,16 @@ export class Release {
   readonly #hidden: Readonly<Record<Kind, ReadonlySet<string>>>
   readonly #schemas = new WeakMap<JsonSchema, JsonSchema>()
 
-  constructor(newest: Microversion) {
+  static readonly #made = new Map<Microversion, Release>()
+
+  /** Made once, since it never changes: a lab that goes back to a snapshot starts its API again. */
+  static of(newest: Microversion): Release {
+    const made = Release.#made.get(newest) ?? new Release(newest)
+    Release.#made.set(newest, made)
+    return made
+  }
+
+  private constructor(newest: Microversion) {
     this.newest = newest
     const later = (kind: Kind) => new Set(FIELDS[kind].filter(({ since }) => since > newest).map(({ name }) => name))
     this.#hidden = {

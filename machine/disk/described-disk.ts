@@ -48,9 +48,14 @@ interface Adopted {
 /**
  * A disk in memory: a page exists once it was written; ranges adopted from an image share the image's pages until they
  * are written to. A thousand installed disks so need memory only for their differences.
+ *
+ * @param changing called before its contents change
  */
-export function describedDisk(options: { name: string; size: number; sectorSize: number }): DescribedDevice {
-  return new DescribedDisk(options.name, options.size, options.sectorSize)
+export function describedDisk(
+  options: { name: string; size: number; sectorSize: number },
+  changing: () => void = () => {},
+): DescribedDevice {
+  return new DescribedDisk(options.name, options.size, options.sectorSize, changing)
 }
 
 class DescribedDisk implements DescribedDevice {
@@ -65,6 +70,7 @@ class DescribedDisk implements DescribedDevice {
     readonly name: string,
     readonly size: number,
     readonly sectorSize: number,
+    private readonly changing: () => void,
   ) {}
 
   async read(offset: number, length: number): Promise<Uint8Array> {
@@ -165,6 +171,7 @@ class DescribedDisk implements DescribedDevice {
 
   #change(): void {
     this.#revision++
+    this.changing()
     if (!this.#isShared) return
     this.#pages = new Map(this.#pages)
     this.#isShared = false
