@@ -327,4 +327,4 @@ const noting = (store: MachineStore, changed: Set<string>): MachineStore => ({
 /** {@link StoredBoot} while its records are collected. */
 type LoadedBoot = { -readonly [Kind in keyof StoredBoot]: StoredBoot[Kind][number][] }
 
-const bmcKey = (address: string, systemId: string): string => JSON.stringify([address, systemId])
+const bmcKey = (address: string, systemId: string): string => `${address.length} ${address} ${systemId}`

@@ -41,8 +41,12 @@ export function answerOfBytes<Headers extends WireResponse['headers']>(
   return response
 }
 
-/** The parts of a body that has no foreseeable end. The signal aborts when the client has gone or the server closes. */
-export type OpenStream = (signal: AbortSignal) => AsyncIterable<string>
+/**
+ * The parts of a body that has no foreseeable end. The signal aborts when the client has gone or the server closes.
+ *
+ * @param isOverSocket whether a server sends them
+ */
+export type OpenStream = (signal: AbortSignal, isOverSocket?: boolean) => AsyncIterable<string>
 
 const streams = new WeakMap<WireResponse, OpenStream>()
 

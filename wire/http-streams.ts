@@ -20,7 +20,7 @@ export async function sendStream(
   response.once('close', end)
   using _ = onAbort(ending, end)
   response.flushHeaders()
-  for await (const part of open(over.signal)) {
+  for await (const part of open(over.signal, true)) {
     if (over.signal.aborted) break
     if (!response.write(part) && !(await isTaken(response, over.signal, longestStall))) return void response.destroy()
   }

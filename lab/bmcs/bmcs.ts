@@ -74,7 +74,20 @@ const fieldsOf = (driver: string): HardwareType['bmc'] => HARDWARE_TYPES.find(({
 
 const text = (info: JsonObject, key: string): string => (info[key] === undefined ? '' : textOf(info[key] as unknown))
 
+/** Hosts of addresses that were read before: the journal asks at each exchange. */
+const hosts = new Map<string, string>()
+const MOST_HOSTS = 100_000
+
 function authority(address: string): string {
+  const known = hosts.get(address)
+  if (known !== undefined) return known
+  const host = hostOf(address)
+  if (hosts.size >= MOST_HOSTS) hosts.clear()
+  hosts.set(address, host)
+  return host
+}
+
+function hostOf(address: string): string {
   const url = /^[a-z]+:\/\//i.test(address) ? address : `https://${address}`
   if (!URL.canParse(url))
     throw new UserError(

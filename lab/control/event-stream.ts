@@ -1,5 +1,6 @@
 import { UserError } from '../../runtime/index.js'
 import { answerOfStream, type WireResponse } from '../../wire/index.js'
+import type { JournalEntry } from '../journal/entry.js'
 import { TooSlow, type Journal, type JournalQuery } from '../journal/journal.js'
 
 /**
@@ -21,17 +22,29 @@ export function eventStream(journal: Journal, query: JournalQuery, last: string 
   if (after > journal.last)
     throw wrong(`there is no entry ${after}: the last one is ${journal.last}`, 'leave the id out: it is of another lab')
   const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
-  return answerOfStream(200, headers, async function* (signal) {
+  return answerOfStream(200, headers, async function* (signal, isOverSocket) {
     // The answer's header leaves with its first bytes.
     yield ': entries of the journal\n\n'
     try {
-      for await (const entries of journal.follow({ ...query, after }, signal))
-        yield entries.length === 0
-          ? ': nothing new\n\n'
-          : entries.map((entry) => `id: ${entry.id}\nevent: ${entry.kind}\ndata: ${journal.textOf(entry)}\n\n`).join('')
+      for await (const entries of journal.follow({ ...query, after }, signal, { isPatient: isOverSocket ?? false }))
+        yield textOf(entries, journal)
     } catch (error) {
       if (!(error instanceof TooSlow)) throw error
       yield `event: lost\ndata: ${JSON.stringify({ message: error.message })}\n\n`
     }
   })
+}
+
+/** Readers who ask for the same get the same entries, and one text. */
+const texts = new WeakMap<readonly JournalEntry[], string>()
+
+function textOf(entries: readonly JournalEntry[], journal: Journal): string {
+  if (entries.length === 0) return ': nothing new\n\n'
+  const known = texts.get(entries)
+  if (known !== undefined) return known
+  const text = entries
+    .map((entry) => `id: ${entry.id}\nevent: ${entry.kind}\ndata: ${journal.textOf(entry)}\n\n`)
+    .join('')
+  texts.set(entries, text)
+  return text
 }

@@ -9,7 +9,7 @@ function journalOf(options: { capacity?: number; bytes?: number } = {}) {
   const journal = new Journal({ now: () => now, wallNow: () => 5, ...options })
   const add = (what: string, bytes = 0): void => {
     now += 1000
-    journal.add((head) => ({ ...head, kind: 'lab', node: null, name: null, machine: null, fault: null, what }), bytes)
+    journal.add({ kind: 'lab', node: null, name: null, machine: null, fault: null, what }, bytes)
   }
   return { journal, add }
 }

@@ -1,6 +1,6 @@
-import { systemClock } from '../../runtime/index.js'
 import { beginsWith, routeOf } from '../faults/check-fault.js'
-import type { EntryHead, ExchangeEntry, JournalEntry, JournalKind } from './entry.js'
+import type { ExchangeEntry, JournalEntry, JournalKind } from './entry.js'
+import { Rounds } from './rounds.js'
 
 /** Selects entries: all conditions must hold. */
 export interface JournalQuery {
@@ -28,32 +28,46 @@ export type NewEntry = JournalEntry extends infer Entry
     : never
   : never
 
+type Messages = Pick<ExchangeEntry, 'request' | 'response' | 'nearMiss'>
+
+/** An exchange without its messages, which take longer to make than to note: bodies are parsed and masked. */
+export type NewExchange = Omit<ExchangeEntry, 'id' | 'labTime' | 'wallTime' | keyof Messages>
+
 export interface JournalOptions {
   /** Lab time. */
   now: () => number
   wallNow: () => number
-  /** Entries that are slot. Default 10,000. */
+  /** Entries that are kept; 0 for no journal. Default 10,000. */
   capacity?: number
-  /** Bytes of bodies that are slot together. Default 64 MiB. */
+  /** Bytes of bodies that are kept together. Default 64 MiB. */
   bytes?: number
 }
 
 interface Slot {
-  id: number
-  at: number
-  wall: number
-  bytes: number
-  /** Makes the entry, which takes longer than to note it: bodies are parsed and masked. */
-  make: (head: Pick<EntryHead, 'id' | 'labTime' | 'wallTime'>) => JournalEntry
-  made?: JournalEntry
-  text?: string
+  readonly id: number
+  readonly at: number
+  readonly wall: number
+  readonly bytes: number
+  readonly noted: NewEntry | NewExchange
+  readonly messages: (() => Messages) | undefined
+  made: JournalEntry | undefined
+  text: string | undefined
 }
 
-/** Milliseconds of wall time after which a reader that waits for entries gets none. */
-const QUIET = 15_000
+/** Entries at which a reader looks at once. */
+const LOOK = 4096
 
 /** Entries that a reader gets at once. */
-const FIRST_LOOK = 64
+const MOST = 64
+
+interface Found {
+  readonly key: string
+  readonly next: number
+  readonly end: number
+  /** The last entry that there was. */
+  readonly last: number
+  readonly entries: readonly JournalEntry[]
+}
 
 /** Everything that happened in a lab, in order: the last of it, in bounded memory. */
 export interface LabJournal {
@@ -78,7 +92,9 @@ export class Journal implements LabJournal {
   #first = 1
   #next = 1
   #bytes = 0
-  readonly #waiting = new Set<() => void>()
+  readonly #rounds = new Rounds()
+  /** Entries that the last reader found: one with the same query at the same place finds the same. */
+  #found: Found | undefined
   readonly #listeners = new Set<(entry: JournalEntry) => void>()
 
   constructor(options: JournalOptions) {
@@ -104,20 +120,27 @@ export class Journal implements LabJournal {
     }
   }
 
-  /** @param bytes of the bodies that the entry keeps */
-  add(make: Slot['make'], bytes = 0): void {
-    if (this.#isMuted) return
+  /**
+   * Adds an entry.
+   *
+   * @param bytes of the bodies that it keeps
+   * @param messages of an exchange, made when they are asked for
+   */
+  add(entry: Exclude<NewEntry, { kind: 'exchange' }>, bytes?: number): void
+  add(entry: NewExchange, bytes: number, messages: () => Messages): void
+  add(noted: NewEntry | NewExchange, bytes = 0, messages?: () => Messages): void {
+    if (this.#isMuted || this.#options.capacity === 0) return
     const { now, wallNow, capacity } = this.#options
-    const slot: Slot = { id: this.#next++, at: now(), wall: wallNow(), bytes, make }
+    const slot: Slot = {
+      ...{ id: this.#next++, at: now(), wall: wallNow(), bytes, noted, messages },
+      ...{ made: undefined, text: undefined },
+    }
     if (this.#next - this.#first > capacity) this.#drop()
     this.#ring[slot.id % capacity] = slot
     this.#bytes += bytes
     while (this.#bytes > this.#options.bytes && this.#first < slot.id) this.#drop()
     if (this.#listeners.size > 0) for (const listener of [...this.#listeners]) listener(this.#entry(slot))
-    if (this.#waiting.size === 0) return
-    const waiting = [...this.#waiting]
-    this.#waiting.clear()
-    for (const wake of waiting) wake()
+    this.#rounds.ring()
   }
 
   entries(query: JournalQuery = {}, limit = Infinity): JournalEntry[] {
@@ -127,8 +150,7 @@ export class Journal implements LabJournal {
       const slot = this.#at(id)
       if (query.since !== undefined && slot.at < query.since) continue
       if (query.until !== undefined && slot.at >= query.until) break
-      const entry = this.#entry(slot)
-      if (selects(entry)) found.push(entry)
+      if (selects(slot.noted)) found.push(this.#entry(slot))
     }
     return found
   }
@@ -152,46 +174,40 @@ export class Journal implements LabJournal {
    * The entries that a query selects, now and later, some at once. It reads from the ring when it is asked for more, so a
    * slow reader costs nothing; one for which entries were dropped in the meantime ends with {@link TooSlow}. Where nothing
    * happens for a while, there are none.
+   *
+   * @param isPatient whether the reader is behind a socket, and gets what came in the meantime together with other readers
    */
-  async *follow(query: JournalQuery, signal: AbortSignal): AsyncGenerator<JournalEntry[]> {
+  async *follow(
+    query: JournalQuery,
+    signal: AbortSignal,
+    { isPatient = false } = {},
+  ): AsyncGenerator<readonly JournalEntry[]> {
+    const { after = 0, ...conditions } = query
+    const key = JSON.stringify(conditions)
     const selects = selection(query)
-    let next = Math.max(1, (query.after ?? 0) + 1)
-    if (next < this.#first) throw new TooSlow(next, this.#first)
-    while (!signal.aborted) {
-      if (next >= this.#next) {
-        await this.#more(signal)
-        if (next >= this.#next && !signal.aborted) yield []
-        continue
-      }
+    let next = Math.max(1, after + 1)
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      if (!isFirst || next >= this.#next) await this.#rounds.wait(signal, next < this.#next, isPatient)
+      if (signal.aborted) return
       if (next < this.#first) throw new TooSlow(next, this.#first)
-      const end = Math.min(this.#next, next + FIRST_LOOK)
-      const found: JournalEntry[] = []
-      for (; next < end; next++) {
-        const entry = this.#entry(this.#at(next))
-        if (selects(entry)) found.push(entry)
-      }
-      if (found.length > 0) yield found
+      const isNothingNew = next === this.#next
+      const { entries, end } = this.#look(key, selects, next)
+      next = end
+      if (entries.length > 0 || isNothingNew) yield entries
     }
   }
 
-  /** Waits for another entry; for at most {@link QUIET}, so that a reader can show that it is still there. */
-  async #more(signal: AbortSignal): Promise<void> {
-    const over = new AbortController()
-    await new Promise<void>((resolve) => {
-      const wake = (): void => {
-        this.#waiting.delete(wake)
-        signal.removeEventListener('abort', wake)
-        over.abort()
-        resolve()
-      }
-      this.#waiting.add(wake)
-      signal.addEventListener('abort', wake, { once: true })
-      systemClock()
-        .sleep(QUIET, { weak: true, signal: over.signal })
-        .then(wake, () => {})
-    })
-    // Entries of one moment are read together.
-    await Promise.resolve()
+  #look(key: string, selects: ReturnType<typeof selection>, next: number): Found {
+    const known = this.#found
+    if (known?.key === key && known.next === next && known.last === this.last) return known
+    const entries: JournalEntry[] = []
+    const until = Math.min(this.#next, next + LOOK)
+    let end = next
+    for (; end < until && entries.length < MOST; end++) {
+      const slot = this.#at(end)
+      if (selects(slot.noted)) entries.push(this.#entry(slot))
+    }
+    return (this.#found = { key, next, end, last: this.last, entries })
   }
 
   #at(id: number): Slot {
@@ -205,11 +221,12 @@ export class Journal implements LabJournal {
   }
 
   #entry(slot: Slot): JournalEntry {
-    return (slot.made ??= slot.make({
-      id: slot.id,
-      labTime: new Date(slot.at).toISOString(),
-      wallTime: new Date(slot.wall).toISOString(),
-    }))
+    const { id, at, wall, noted, messages } = slot
+    return (slot.made ??= {
+      ...{ id, labTime: new Date(at).toISOString(), wallTime: new Date(wall).toISOString() },
+      ...noted,
+      ...messages?.(),
+    } as JournalEntry)
   }
 }
 
@@ -221,7 +238,7 @@ export class TooSlow extends Error {
   }
 }
 
-function selection(query: JournalQuery): (entry: JournalEntry) => boolean {
+function selection(query: JournalQuery): (entry: NewEntry | NewExchange) => boolean {
   const { node, machine, kind, route, fault, status } = query
   const kinds = kind === undefined ? undefined : typeof kind === 'string' ? [kind] : kind
   const wanted = route === undefined ? undefined : routeOf(route)

@@ -34,6 +34,7 @@ export function maskedMessage(
 
 /** A path with its query, without tokens and passwords. */
 export function maskedTarget(target: string): string {
+  if (!target.includes('?')) return target
   const [path = '', query] = target.split(/\?(.*)/s)
   if (query === undefined) return target
   const parts = query.split('&').map((part) => {

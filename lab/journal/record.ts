@@ -11,13 +11,15 @@ import {
 import type { Events } from '../events.js'
 import type { FaultReport } from '../faults/fault.js'
 import { nodeInPath } from '../faults/points.js'
-import type { EntryHead, FaultEntry, JournalEntry } from './entry.js'
+import type { EntryHead, FaultEntry, NearMiss } from './entry.js'
 import type { Journal } from './journal.js'
 import { LARGEST_BODY, maskedFileTarget, maskedMessage, maskedTarget } from './mask-message.js'
 import { nearMiss } from './near-miss.js'
 import { StepWatch, type SeenStep } from './record-steps.js'
 
 interface Recorded {
+  /** Whether anything is written. */
+  isOn: boolean
   probe: Probe
   events: Events
   clock: Clock
@@ -51,7 +53,6 @@ interface SeenStates {
 const KINDS = ['exchange', 'command', 'power', 'boot', 'bmc', 'pull', 'image-pull', 'hardware']
 
 type Subject = Pick<EntryHead, 'node' | 'name' | 'machine'>
-type Place = Pick<EntryHead, 'id' | 'labTime' | 'wallTime'>
 
 /** Writes into a journal what passes a lab's probe, and the states of its nodes. */
 export function recordInto(journal: Journal, parts: Recorded): Recorder {
@@ -59,7 +60,7 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
   const states = new Map<string, NodeRecord['provision_state']>()
   const power = new Map<string, string | null>()
   const steps = new StepWatch(
-    (uuid, step) => add((head) => ({ ...head, kind: 'step', ...subject(node(uuid), undefined), fault: null, ...step })),
+    (uuid, step) => journal.add({ kind: 'step', ...subject(node(uuid), undefined), fault: null, ...step }),
     () => clock.now(),
   )
 
@@ -97,11 +98,10 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
       case 'command': {
         const { argv } = point as unknown as { argv: readonly string[] }
         const exitCode = (result as CommandEnd | undefined)?.exitCode ?? null
-        return add((head) => ({ ...head, kind: 'command', ...at, fault, argv, exitCode, error: failure, duration }))
+        return journal.add({ kind: 'command', ...at, fault, argv, exitCode, error: failure, duration })
       }
       case 'bmc': {
-        return add((head) => ({
-          ...head,
+        return journal.add({
           kind: 'bmc',
           ...at,
           fault,
@@ -109,17 +109,17 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
           ...redfishCall(point, result as WireResponse | undefined),
           error: failure,
           duration,
-        }))
+        })
       }
       case 'power':
       case 'boot': {
         const what = String(point.kind === 'boot' ? point['outcome'] : (point['target'] ?? point['power']))
-        return add((head) => ({ ...head, kind: point.kind as 'power', ...at, fault, what, error: failure }))
+        return journal.add({ kind: point.kind as 'power', ...at, fault, what, error: failure })
       }
       case 'hardware':
-        return add((head) => ({ ...head, kind: 'lab', ...at, fault: null, what: String(point['what']) }))
+        return journal.add({ kind: 'lab', ...at, fault: null, what: String(point['what']) })
       default:
-        return add((head) => ({ ...head, kind: 'pull', ...at, fault, what: String(point['image']), error: failure }))
+        return journal.add({ kind: 'pull', ...at, fault, what: String(point['image']), error: failure })
     }
   }
 
@@ -140,66 +140,19 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
     const version = headerOf(request.headers, VERSION_HEADER)
     const target = point.target
     const status = answer?.status ?? null
-    const miss = status === null ? null : nearMiss({ to, method, target, status, version }, names)
+    const nearest = status === null ? null : nearMiss({ to, method, target, status, version }, names)
     const requestId = answer?.headers['openstack-request-id'] ?? null
-    add(
-      (head) => ({
-        ...{
-          ...head,
-          kind: 'exchange',
-          ...at,
-          fault,
-          from,
-          to,
-          method,
-          target: to === 'images' ? maskedFileTarget(target) : maskedTarget(target),
-        },
+    const shown = to === 'images' ? maskedFileTarget(target) : maskedTarget(target)
+    journal.add(
+      {
+        ...{ kind: 'exchange', ...at, fault, from, to, method, target: shown },
         ...{ status, error, requestId, duration },
-        request: maskedMessage(request.headers, asked.body, asked.size),
-        response: answer ? maskedMessage(answer.headers, answered.body, answered.size) : null,
-        nearMiss: miss,
-      }),
+      },
       (asked.body?.length ?? 0) + (answered.body?.length ?? 0),
+      messagesOf({ headers: request.headers, ...asked }, answer && { headers: answer.headers, ...answered }, nearest),
     )
   }
 
-  function add(make: (head: Place) => JournalEntry, bytes = 0): void {
-    journal.add(make, bytes)
-  }
-
-  probe.attach(async (point, next) => {
-    // Both sides of an exchange in one lab pass here; the side that a fault of the other can cut off is the caller's.
-    const start = { began: clock.now(), before: concerned(point) }
-    try {
-      const result = await next()
-      note(point, start, result, null)
-      return result
-    } catch (error) {
-      note(point, start, undefined, errorChain(error).join(': '))
-      throw error
-    }
-  }, KINDS)
-  events.listen((event) => {
-    if (event.kind === 'node-gone') {
-      const was = states.get(event.uuid) ?? null
-      states.delete(event.uuid)
-      power.delete(event.uuid)
-      steps.gone(event.uuid)
-      const at = { node: event.uuid, name: null, machine: null }
-      return add((head) => ({
-        ...{ ...head, kind: 'state', ...at, fault: null, state: 'deleted', was },
-        ...{ target: null, power: null, lastError: null },
-      }))
-    }
-    if (event.kind === 'progress') {
-      const record = nodeOf(event.machine)
-      if (record) steps.progress(record.uuid, event)
-    }
-    if (event.kind !== 'node') return
-    steps.before(event.node)
-    noteState(event.node)
-    steps.after(event.node)
-  }, 'always')
   const noteState = (changed: Readonly<NodeRecord>): void => {
     const { uuid, provision_state: state, target_provision_state: target, power_state, last_error } = changed
     const was = states.get(uuid) ?? null
@@ -207,12 +160,49 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
     states.set(uuid, state)
     power.set(uuid, power_state)
     const at = subject(changed, undefined)
-    add((head) => ({
-      ...{ ...head, kind: 'state', ...at, fault: null, state, was, target, power: power_state, lastError: last_error },
-    }))
+    journal.add({
+      ...{ kind: 'state', ...at, fault: null, state, was, target },
+      ...{ power: power_state, lastError: last_error },
+    })
   }
+
+  if (parts.isOn)
+    probe.attach(async (point, next) => {
+      // Both sides of an exchange in one lab pass here; the side that a fault of the other can cut off is the caller's.
+      const start = { began: clock.now(), before: concerned(point) }
+      try {
+        const result = await next()
+        note(point, start, result, null)
+        return result
+      } catch (error) {
+        note(point, start, undefined, errorChain(error).join(': '))
+        throw error
+      }
+    }, KINDS)
+  if (parts.isOn)
+    events.listen((event) => {
+      if (event.kind === 'node-gone') {
+        const was = states.get(event.uuid) ?? null
+        states.delete(event.uuid)
+        power.delete(event.uuid)
+        steps.gone(event.uuid)
+        const at = { node: event.uuid, name: null, machine: null }
+        return journal.add({
+          ...{ kind: 'state', ...at, fault: null, state: 'deleted', was },
+          ...{ target: null, power: null, lastError: null },
+        })
+      }
+      if (event.kind === 'progress') {
+        const record = nodeOf(event.machine)
+        if (record) steps.progress(record.uuid, event)
+      }
+      if (event.kind !== 'node') return
+      steps.before(event.node)
+      noteState(event.node)
+      steps.after(event.node)
+    }, 'always')
   const noteFault = (what: FaultEntry['what'], { id, effect }: FaultReport, at: Subject): void =>
-    add((head) => ({ ...head, kind: 'fault', ...at, fault: id, what, effect: effect.kind }))
+    journal.add({ kind: 'fault', ...at, fault: id, what, effect: effect.kind })
   return {
     struck: (fault, point) => noteFault('struck', fault, concerned(point)),
     fault: (what, fault) => noteFault(what, fault, subject(node(fault.match.node ?? ''), fault.match.machine)),
@@ -224,7 +214,7 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
       for (const [uuid, was] of seen.power) power.set(uuid, was)
       steps.restore(seen.steps)
     },
-    lab: (what) => add((head) => ({ ...head, kind: 'lab', ...NOTHING, fault: null, what })),
+    lab: (what) => journal.add({ kind: 'lab', ...NOTHING, fault: null, what }),
   }
 }
 
@@ -242,6 +232,19 @@ function redfishCall(point: ProbePoint, answer: WireResponse | undefined) {
 }
 
 const NOTHING: Subject = { node: null, name: null, machine: null }
+
+interface Noted {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+  readonly size: number
+}
+
+/** A function of its own, so that the journal keeps nothing but these of an exchange. */
+const messagesOf = (request: Noted, response: Noted | undefined, nearest: NearMiss | null) => () => ({
+  request: maskedMessage(request.headers, request.body, request.size),
+  response: response ? maskedMessage(response.headers, response.body, response.size) : null,
+  nearMiss: nearest,
+})
 
 const headerOf = (headers: Readonly<Record<string, string>>, wanted: string): string | undefined =>
   headers[wanted] ?? Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1]

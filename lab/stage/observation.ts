@@ -91,6 +91,7 @@ export function observe(parts: {
   )
   const journal = new Journal({ now: () => clock.now(), wallNow: () => systemClock().now(), ...parts.journal })
   const recorder = recordInto(journal, {
+    isOn: parts.journal.capacity !== 0,
     ...{ probe, events, clock, node, nodeOf, machineOf: machineBehind },
     names: () => [...nodes.list()].map(({ name, uuid }) => name ?? uuid),
     faultAt: (point) => injector.at(point),

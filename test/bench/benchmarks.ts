@@ -1,4 +1,5 @@
 import { againstIronic } from './against-ironic.js'
+import { controlOfLabs } from './control.js'
 import { countsAndCosts } from './counts/counts.js'
 import { idleAgents } from './idle-agents.js'
 import { besideEmulators } from './fleet/emulators.js'
@@ -38,6 +39,7 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, () => Promise<Outcome>>>
   ignition: rows(ignitionConfigs),
   images: rows(servedImages),
   ironic: rows(againstIronic),
+  control: rows(controlOfLabs),
   counts: countsAndCosts,
   quick,
   suites: rows(suites),

@@ -99,6 +99,13 @@ export const ROWS = {
     '10,000 nodes, page, p99',
     'memory with 1,000 nodes at rest',
   ],
+  control: [
+    'processor time of 10,000 entries of the journal',
+    'processor time of 10,000 requests without a journal',
+    'processor time of a request while 1,000 read events, more than without',
+    'reset of 1,000 nodes that were managed',
+    'snapshot of 10,000 described nodes, and back to it',
+  ],
   counts: [
     'API requests a lifecycle',
     'agent commands a lifecycle',
