@@ -1,6 +1,7 @@
 /** The agent: IPA's wire protocol around steps. */
 export type { Agent, AgentOptions, AgentTls } from './agent-options.js'
 export { startAgent } from './agent.js'
+export { AGENT_COMMANDS } from './extensions/index.js'
 export type { AgentProgress } from './command-runner.js'
 export { type AgentSettings, clientTls, readSettings } from './configuration.js'
 export { ERRORS } from './errors.js'

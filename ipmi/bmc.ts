@@ -4,7 +4,7 @@ import { keyOf, type IpmiAccounts } from './accounts.js'
 import { BmcMemory } from './commands/bmc-memory.js'
 import type { Bmc, Call, Command } from './commands/command.js'
 import { guidOf } from './commands/identity.js'
-import { commandOf } from './commands/table.js'
+import { commandOf, UNKNOWN } from './commands/table.js'
 import { COMPLETION, CommandFailed } from './protocol/completion.js'
 import { readRequest, responseTo, type IpmiRequest } from './protocol/message.js'
 import { PAYLOAD, plainPacket, readPacket, type Packet } from './protocol/packet.js'
@@ -149,7 +149,7 @@ class SimulatedBmc implements IpmiBmc {
     const run = command && refusal === undefined ? () => ran(command, call) : async () => ({ completion: refusal! })
     const title = command?.title ?? `raw ${hex(netFn)} ${hex(number)}`
     // A fault may leave a change out; the answer then is that of a success.
-    return (await this.#seen(command?.call ?? 'raw', title, run)) ?? { completion: COMPLETION.ok }
+    return (await this.#seen(command?.call ?? UNKNOWN, title, run)) ?? { completion: COMPLETION.ok }
   }
 
   #seen<T>(call: string, target: string, work: () => Promise<T>): Promise<T | undefined> {

@@ -286,7 +286,14 @@ class SimulatedMachines implements Machines {
     const { clock, random, probe, logger, pace, events, stage, network, registry, downloads } = this.#options
     const through = downloads?.(spec.id)
     return new SimulatedMachine(spec, state, {
-      disks: (now) => new MachineDisks(now, { folder: this.#folder, clock, probe, logger, changing: () => this.#store.note(spec.id) }),
+      disks: (now) =>
+        new MachineDisks(now, {
+          folder: this.#folder,
+          clock,
+          probe,
+          logger,
+          changing: () => this.#store.note(spec.id),
+        }),
       store: this.#store,
       clock,
       random,

@@ -61,7 +61,7 @@ export class SimulatedMachine implements Machine {
       executor: this.executor,
       disks: { mayWrite: () => true },
       clock: parts.clock,
-      ...(parts.stage ? { stage: stagedIn(this.#staged, parts.stage) } : {}),
+      ...(parts.stage ? { stage: stagedIn(this.#staged, parts.stage, parts.downloads) } : {}),
       hostPath: (path) => path,
       has: () => true,
     }

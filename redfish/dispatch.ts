@@ -18,6 +18,9 @@ interface Routed {
   machine?: ReturnType<ServiceParts['machines']['get']>
 }
 
+/** A call of a path that there is not. */
+export const NO_RESOURCE = 'read service'
+
 const METHODS: Readonly<Record<string, Method>> = {
   ...{ GET: 'get', HEAD: 'get', PATCH: 'patch', PUT: 'put', POST: 'post', DELETE: 'delete' },
 }
@@ -30,7 +33,7 @@ export async function answered(service: ServiceParts, request: WireRequest): Pro
   if (!probe.watches('bmc')) return work()
   const { resource, machine } = routed
   const { method, target } = request
-  const reads = resource?.reads ?? 'read service'
+  const reads = resource?.reads ?? NO_RESOURCE
   const call = METHODS[method] === 'get' ? reads : (resource?.changes ?? reads)
   const point = { kind: 'bmc', call, method, target, ...(machine && { machine: machine.spec.id }) }
   // A fault may leave a change out; its answer is that of a change.

@@ -1,3 +1,5 @@
+import type { HttpThrough } from '../bytes/index.js'
+
 /** An image that a step wants the programs of its target to read. */
 export interface Asset {
   /** http or https; secrets in it are masked in logs and reports. */
@@ -29,6 +31,8 @@ export interface StageOptions {
   signal: AbortSignal
   /** Bytes received so far; `total` is null while the size is unknown. */
   onProgress?: (received: number, total: number | null) => void
+  /** Sees the requests for the asset. */
+  through?: HttpThrough
 }
 
 /**

@@ -32,6 +32,8 @@ const STORES: Record<string, string> = {
   'lab/events.ts': 'listeners, which belong to callers',
   'lab/faults/faults.ts': 'registered: faults',
   'lab/journal/record-steps.ts': 'in `journal` of the state',
+  'lab/faults/fault-index.ts': 'made from faults',
+  'lab/journal/rounds.ts': 'readers, which belong to callers',
   'lab/journal/journal.ts': 'tells what happened, and so does not go back',
   'lab/snapshots/entrance.ts': 'the servers of the lab',
   'lab/snapshots/inputs.ts': 'calls under way: none at rest',

@@ -23,6 +23,9 @@ export const EXTENSIONS: Readonly<Record<string, Extension>> = {
   system: systemExtension,
 }
 
+/** Names of all commands, without that of their extension. */
+export const AGENT_COMMANDS: readonly string[] = [...new Set(Object.values(EXTENSIONS).flatMap(Object.keys))]
+
 /**
  * Splits a name such as `deploy.execute_deploy_step`.
  *

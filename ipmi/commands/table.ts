@@ -24,3 +24,9 @@ function numberOf(netFn: number, command: number): number {
 
 export const commandOf = (netFn: number, command: number): Command | undefined =>
   BY_NUMBER.get(numberOf(netFn, command))
+
+/** A call by a number that there is not. */
+export const UNKNOWN = 'raw'
+
+/** The names by which commands pass the probe. */
+export const IPMI_CALLS: readonly string[] = [...new Set([UNKNOWN, ...COMMANDS.map(({ call }) => call)])]

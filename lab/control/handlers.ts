@@ -63,7 +63,7 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     })
   }
   const faultNamed = ({ params }: ControlCall): FaultReport => {
-    const found = faults.list().find(({ id }) => id === params['fault'])
+    const found = faults.get(params['fault']!)
     if (found) return found
     throw new UserError('no-such-fault', `there is no fault ${params['fault']}`, {
       remedy: 'GET /_lab/faults lists them',
@@ -189,7 +189,7 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     }),
     addFault: ({ body }) => {
       const { id } = faults.add(faultFrom(body))
-      return faults.list().find((fault) => fault.id === id)
+      return faults.get(id)
     },
     liftFaults: ({ query }) => faults.clear(query['label']),
     fault: (call) => faultNamed(call),

@@ -11,6 +11,8 @@ export function schemaProblem(errors: readonly ErrorObject[]): string {
     wrongKind ??
     own.reduce<ErrorObject | undefined>((a, b) => (a && depth(a) >= depth(b) ? a : b), undefined) ??
     errors[0]!
+  const both = errors.map(excluding).find((each) => each !== undefined)
+  if (both !== undefined) return both
   const path = error.instancePath.split('/').slice(1).join('.')
   const params = error.params as Record<string, unknown>
   const at = (name: string): string => [path, name].filter((part) => part !== '').join('.')
@@ -29,6 +31,24 @@ export function schemaProblem(errors: readonly ErrorObject[]): string {
     default:
       return `${path || 'it'} ${error.message ?? 'is wrong'}`
   }
+}
+
+interface Alternative {
+  readonly properties?: Readonly<Record<string, { readonly const?: unknown }>>
+  readonly required?: readonly string[]
+}
+
+/** Says which members exclude each other: each belongs to an alternative of its own, and they came together. */
+function excluding({ keyword, schema, data }: ErrorObject): string | undefined {
+  if (keyword !== 'oneOf' || typeof data !== 'object' || data === null) return undefined
+  const all = schema as readonly Alternative[]
+  if (all.some(({ properties = {} }) => Object.values(properties).some((each) => each.const !== undefined)))
+    return undefined
+  const asked = all.filter(({ required = [] }) => required.length > 0 && required.every((name) => name in data))
+  const own = asked.flatMap(({ required = [] }, index) =>
+    required.filter((name) => !asked.some(({ properties = {} }, other) => other !== index && name in properties)),
+  )
+  return own.length < 2 ? undefined : `${own.join(' and ')} exclude each other`
 }
 
 function meant(word: string, known: readonly string[]): string {

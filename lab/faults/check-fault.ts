@@ -130,8 +130,20 @@ export function beginsWith(path: readonly string[], parts: readonly string[]): b
 /** Servers of files answer these methods alone. */
 const isFilePath = (route: string): boolean => /^(?:(?:GET|HEAD) +)?\//.test(route)
 
+/** Calls of the routes that were asked for before: thousands of faults have few. */
+const known = new Map<string, readonly RoutedCall[]>()
+const MOST_KNOWN = 1000
+
 /** The calls that a route selects: who is asked, and what of the lab they are of. */
 function callsOf(route: string, to: FaultMatch['to']): readonly RoutedCall[] {
+  const key = `${to ?? ''} ${route}`
+  const calls = known.get(key) ?? callsFor(route, to)
+  if (known.size >= MOST_KNOWN) known.clear()
+  known.set(key, calls)
+  return calls
+}
+
+function callsFor(route: string, to: FaultMatch['to']): readonly RoutedCall[] {
   const { method, parts } = routeOf(route)
   const fits = (called: string, paths: readonly string[]) =>
     (method === undefined || called === method) && paths.some((path) => beginsWith(routeOf(path).parts, parts))

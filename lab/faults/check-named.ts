@@ -1,11 +1,18 @@
 import { UserError } from '../../runtime/index.js'
 import type { FaultMatch } from './fault.js'
 import type { FaultContext } from './faults.js'
+import { unknownWord } from './known-words.js'
 
-/** @throws UserError `fault` for a node, machine or disk that there is not, and for a node with the machine of another */
-export function checkNamed({ node, machine, disk }: FaultMatch, context: FaultContext): void {
+/**
+ * @throws UserError `fault` for a node, machine, disk, call, step, phase or state that there is not, for a program that is
+ *   nearly one, and for a node with the machine of another
+ */
+export function checkNamed(match: FaultMatch, context: FaultContext): void {
+  const { node, machine, disk } = match
   const never = (message: string, remedy: string) =>
     new UserError('fault', `${message}, so the fault could never strike`, { remedy, kind: 'usage' })
+  const unknown = unknownWord(match, context.steps)
+  if (unknown) throw never(unknown.message, unknown.remedy)
   const found = node === undefined ? undefined : context.node(node)
   if (node !== undefined && !found) throw never(`there is no node ${node}`, 'name a node by its uuid or name')
   if (machine !== undefined && !context.disksOf(machine))

@@ -124,6 +124,8 @@ export interface Faults {
   add(fault: Fault): AddedFault
   /** Those that were added and not lifted, also when they strike no more. */
   list(): FaultReport[]
+  /** The fault with an id, as {@link list} has it. */
+  get(id: string): FaultReport | undefined
   /** @returns whether there was such a fault */
   lift(id: string): boolean
   /** Lifts all faults, or those with a label. */

@@ -9,6 +9,7 @@ import {
 import type { NodeRecord } from '../../wire/index.js'
 import { checkFault, pointsOf } from './check-fault.js'
 import { checkNamed } from './check-named.js'
+import { FaultIndex, type Concerned } from './fault-index.js'
 import type { AddedFault, Fault, FaultReport, Faults } from './fault.js'
 import { bmcAt, isOverHttp, matchesRoute, nodeInPath, programOf } from './points.js'
 import type { Phase } from './phase.js'
@@ -30,6 +31,8 @@ export interface FaultContext {
   phaseOf(machine: string): Phase | undefined
   /** The step that the agent of a machine carries out. */
   stepOf(machine: string): string | undefined
+  /** Names of the steps that agents have; absent where they are not known. */
+  readonly steps?: readonly string[]
   restartAgent(machine: string): void
   cutPower(machine: string): void
 }
@@ -41,10 +44,13 @@ export class ActiveFault {
   /** BMCs that are dark because of it, with the lab time until which they are. */
   readonly dark = new Map<string, number>()
   readonly random: SeededRandom
-  /** Aborted when the fault is lifted. */
-  readonly lifted = new AbortController()
-  /** Aborted when the lab ends, or goes back to a snapshot. */
-  readonly ended = sharedAbort()
+  // Made when something waits for them: there may be a hundred thousand faults.
+  #lifted: AbortController | undefined
+  #ended: AbortController | undefined
+  /** Kinds of probe points at which it can strike. */
+  readonly kinds: readonly ProbePoint['kind'][]
+  /** Its place among the faults. */
+  readonly order: number
 
   constructor(
     readonly id: string,
@@ -52,6 +58,32 @@ export class ActiveFault {
     seed: number,
   ) {
     this.random = seededRandom(seed)
+    this.kinds = pointsOf(fault)
+    this.order = Number(id.replace(/^\D+/, ''))
+  }
+
+  /** Aborted when the fault is lifted. */
+  get lifted(): AbortSignal {
+    return (this.#lifted ??= new AbortController()).signal
+  }
+
+  /** Aborted when the lab ends, or goes back to a snapshot. */
+  get ended(): AbortSignal {
+    return (this.#ended ??= sharedAbort()).signal
+  }
+
+  /** Lets go of what waits until it is lifted. */
+  lift(): void {
+    // One that is decided, and strikes only now, waits for nothing either.
+    this.#lifted ??= new AbortController()
+    this.#lifted.abort()
+  }
+
+  /** Lets go of all that it makes wait: delays end with an error. */
+  end(): void {
+    this.lift()
+    this.#ended ??= sharedAbort()
+    this.#ended.abort(new Error('the lab has ended, or gone back to a snapshot'))
   }
 
   /** Whether it can strike no more. A BMC may still be dark because of it. */
@@ -77,6 +109,8 @@ export interface FaultsState {
 /** Strikes at the points of a probe, which it watches only while there are faults. */
 export class FaultInjector implements Faults {
   readonly #faults = new Map<string, ActiveFault>()
+  /** Those that can still strike. */
+  readonly #index = new FaultIndex<ActiveFault>()
   readonly #probe: Probe
   readonly #context: FaultContext
   readonly #onStrike: (fault: FaultReport, point: ProbePoint) => void
@@ -95,8 +129,9 @@ export class FaultInjector implements Faults {
     checkFault(fault)
     checkNamed(fault.match, this.#context)
     const id = `fault-${++this.#last}`
-    this.#faults.set(id, new ActiveFault(id, fault, this.#context.seed * 1000 + this.#last))
-    this.#watch()
+    const active = new ActiveFault(id, fault, this.#context.seed * 1000 + this.#last)
+    this.#faults.set(id, active)
+    if (this.#index.add(active)) this.#watch()
     return { id, [Symbol.dispose]: () => void this.lift(id) }
   }
 
@@ -109,10 +144,7 @@ export class FaultInjector implements Faults {
 
   /** Lets go of what a fault makes wait: delays end with an error. */
   release(): void {
-    for (const { lifted, ended } of this.#faults.values()) {
-      lifted.abort()
-      ended.abort(new Error('the lab has ended, or gone back to a snapshot'))
-    }
+    for (const fault of this.#faults.values()) fault.end()
   }
 
   /** Lets go of everything, and strikes no more. */
@@ -123,12 +155,14 @@ export class FaultInjector implements Faults {
 
   restore({ last, faults }: FaultsState): void {
     this.#faults.clear()
+    this.#index.clear()
     for (const { id, fault, struck, passed, dark, random } of faults) {
       const active = new ActiveFault(id, fault, 0)
       active.random.restore(random)
       Object.assign(active, { struck, passed })
       for (const [node, until] of dark) active.dark.set(node, until)
       this.#faults.set(id, active)
+      if (!active.isSpent) this.#index.add(active)
     }
     this.#last = last
     this.#watch()
@@ -138,13 +172,16 @@ export class FaultInjector implements Faults {
     return [...this.#faults.values()].map((fault) => fault.report())
   }
 
-  /** @returns whether there was such a fault */
+  get(id: string): FaultReport | undefined {
+    return this.#faults.get(id)?.report()
+  }
+
   lift(id: string): boolean {
     const fault = this.#faults.get(id)
     if (!fault) return false
     this.#faults.delete(id)
-    fault.lifted.abort()
-    this.#watch()
+    fault.lift()
+    if (this.#index.remove(fault)) this.#watch()
     return true
   }
 
@@ -161,15 +198,15 @@ export class FaultInjector implements Faults {
   /** Watches the points at which a present fault can strike, and no others: a watched disk is read more often. */
   #watch(): void {
     this.#attached?.[Symbol.dispose]()
-    const inForce = [...this.#faults.values()].filter(({ isSpent }) => !isSpent)
-    const kinds = [...new Set(inForce.flatMap(({ fault }) => pointsOf(fault)))]
+    const { kinds } = this.#index
     this.#attached =
       kinds.length === 0 ? undefined : this.#probe.attach((point, next) => this.#decide(point, next), kinds)
   }
 
   /** Decides which faults strike before anything moves; the first is the outermost. */
   #decide<T>(point: ProbePoint, next: () => Promise<T>): Promise<T> {
-    const striking = [...this.#faults.values()].filter((active) => this.#strikes(active, point))
+    const striking = this.#index.at(point.kind, this.#concerned(point)).filter((active) => this.#strikes(active, point))
+    if (striking.length === 0) return next()
     return striking.reduceRight<() => Promise<T>>(
       (inner, active) => () => strike(active, point, inner, this.#context),
       next,
@@ -180,7 +217,7 @@ export class FaultInjector implements Faults {
     const { fault } = active
     const { effect, times = Infinity, after = 0, probability = 1, between } = fault
     const { clock } = this.#context
-    if (!pointsOf(fault).includes(point.kind) || !this.#matches(fault, point)) return false
+    if (!this.#matches(fault, point)) return false
     // A dark BMC answers no call at all.
     if (effect.kind === 'bmc-dark' && clock.now() < (active.dark.get(bmcAt(point)) ?? 0)) return true
     if (between && !(between[0] <= clock.elapsed() && clock.elapsed() < between[1])) return false
@@ -189,8 +226,20 @@ export class FaultInjector implements Faults {
     active.struck++
     this.#struck.set(point, active.id)
     this.#onStrike(active.report(), point)
-    if (active.isSpent) this.#watch()
+    if (active.isSpent && this.#index.remove(active)) this.#watch()
     return true
+  }
+
+  /** By what faults can name the machine and the nodes of a point. */
+  #concerned(point: ProbePoint): Concerned {
+    const { node, nodeOf, machineOf } = this.#context
+    const ident = (point['node'] as string | undefined) ?? nodeInPath(point)
+    const named = ident === undefined ? undefined : node(ident)
+    const machine = (point['machine'] as string | undefined) ?? (named && machineOf(named.uuid))
+    const user = machine === undefined ? undefined : nodeOf(machine)
+    // A node that has not used its machine yet may be any.
+    if (machine !== undefined && !user && !named) return { machine, nodes: undefined }
+    return { machine, nodes: [...new Set([...idents(named), ...idents(user)])] }
   }
 
   #matches({ match, effect }: Fault, point: ProbePoint): boolean {
@@ -221,6 +270,9 @@ export class FaultInjector implements Faults {
     return concerns(effect, point)
   }
 }
+
+const idents = (node: Readonly<NodeRecord> | undefined): readonly string[] =>
+  node ? [node.uuid, ...(node.name === null ? [] : [node.name])] : []
 
 /** Whether an effect can act at a point of a kind that fits. */
 function concerns(effect: Fault['effect'], point: ProbePoint): boolean {

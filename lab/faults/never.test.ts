@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../runtime/index.js'
 import { createStagedLab } from '../create-lab.js'
+import { defineStep } from '../../steps/index.js'
 import type { Fault } from './fault.js'
+import { DRIVER_CALLS } from './known-words.js'
 
 const SILENT = { kind: 'agent-silent' } as const
 const STATUS = { kind: 'status', status: 503 } as const
@@ -38,6 +41,21 @@ describe('a fault that can never strike is refused, with what keeps it from it',
       'a fault of a node can never strike GET /v1/drivers',
       { match: { route: 'GET /v1/drivers', node: 'node-0' }, effect: STATUS },
     ],
+    [
+      'no BMC has a call "set pwer", so the fault could never strike',
+      { match: { bmc: 'set pwer' }, effect: { kind: 'bmc-silent' } },
+    ],
+    ['no agent of this lab has a step "instal_coreos"', { match: { step: 'instal_coreos' }, effect: SILENT }],
+    ['there is no phase "instal"', { match: { phase: 'instal' as 'install' }, effect: SILENT }],
+    ['there is no state "activ"', { match: { state: 'activ' as 'active' }, effect: SILENT }],
+    [
+      'no ramdisk has a program "coreos-instaler"',
+      { match: { program: 'coreos-instaler' }, effect: { kind: 'exit-code', code: 1 } },
+    ],
+    [
+      'a node in state cleaning is never in phase install',
+      { match: { state: 'cleaning', phase: 'install' }, effect: SILENT },
+    ],
     ['times is 1e+300', { match: {}, effect: SILENT, times: 1e300 }],
     ['times is Infinity', { match: {}, effect: SILENT, times: Infinity }],
     ['after is -1', { match: {}, effect: SILENT, after: -1 }],
@@ -50,6 +68,51 @@ describe('a fault that can never strike is refused, with what keeps it from it',
     expect(add).toThrow(UserError)
     expect(add).toThrow(message)
     expect(lab.faults.list()).toEqual([])
+  })
+
+  test('the nearest right name is in the remedy, or all that there are', async () => {
+    await using lab = await createStagedLab()
+    const remedies = (
+      [
+        { bmc: 'set pwer' },
+        { step: 'instal_coreos' },
+        { step: 'nothing_like_it' },
+        { state: 'cleaning', phase: 'install' },
+      ] as const
+    ).map((match) => {
+      try {
+        lab.faults.add({ match, effect: 'bmc' in match ? { kind: 'bmc-silent' } : SILENT })
+      } catch (error) {
+        return (error as UserError).remedy
+      }
+      return undefined
+    })
+    expect(remedies).toEqual([
+      'did you mean set power?',
+      'did you mean install_coreos?',
+      expect.stringMatching(/^there are .*erase_devices, .*install_coreos/),
+      'match the state deploying or wait call-back or deploy hold, or leave one of the two out',
+    ])
+  })
+
+  test('a step of the lab is taken, and a program that none of its ramdisks has', async () => {
+    const step = defineStep({ name: 'flash_firmware', interface: 'deploy', on: ['deploy'], run: async () => {} })
+    const manager = {
+      ...{ className: 'Own', name: 'own', version: '1' },
+      support: () => Promise.resolve(3),
+      steps: [step],
+    }
+    await using lab = await createStagedLab({ managers: [manager] })
+    lab.faults.add({ match: { step: 'flash_firmware' }, effect: SILENT })
+    lab.faults.add({ match: { program: 'vendor-flash' }, effect: { kind: 'exit-code', code: 0 } })
+    expect(lab.faults.list()).toHaveLength(2)
+    expect(() => lab.faults.add({ match: { step: 'install_coreos' }, effect: SILENT })).toThrow(
+      'has a step "install_coreos"',
+    )
+  })
+
+  test.each(DRIVER_CALLS)('a call that Ironic makes of a BMC is known: %s', (call) => {
+    expect(readFileSync(new URL('../bmcs/bmcs.ts', import.meta.url), 'utf8')).toContain(`'${call}'`)
   })
 
   test.each<Fault>([

@@ -8,7 +8,7 @@ import type { FaultChange, Faults } from './fault.js'
  */
 export function notedFaults(faults: Faults, recorder: Recorder, changing: (change: FaultChange) => void): Faults {
   const note = (what: 'added' | 'lifted', id: string): void => {
-    const found = faults.list().find((fault) => fault.id === id)
+    const found = faults.get(id)
     if (found) recorder.fault(what, found)
   }
   const lift = (id: string): boolean => {
@@ -18,6 +18,7 @@ export function notedFaults(faults: Faults, recorder: Recorder, changing: (chang
   }
   return {
     list: () => faults.list(),
+    get: (id) => faults.get(id),
     lift,
     add: (fault) => {
       const added = faults.add(fault)

@@ -7,6 +7,8 @@ import type { FaultMatch } from './fault.js'
  */
 export type Phase = NonNullable<FaultMatch['phase']>
 
+export const PHASES: readonly Phase[] = ['inspect', 'clean', 'deploy', 'install', 'active']
+
 /** @returns undefined outside of all phases */
 export function phaseOf(state: ProvisionState, installing: boolean): Phase | undefined {
   switch (state) {

@@ -70,10 +70,10 @@ export async function strike<T>(
       if (effect.reason === 'timeout') await clock.sleep(DIAL_TIMEOUT, { weak: true })
       throw new Error(pullFailure(point['image'] as string, effect.reason ?? 'not-found'))
     case 'delay':
-      await clock.sleep(effect.ms, { signal: active.ended.signal })
+      await clock.sleep(effect.ms, { signal: active.ended })
       return next()
     case 'hang':
-      await new Promise<void>((resolve) => onAbort(active.lifted.signal, () => resolve()))
+      await new Promise<void>((resolve) => onAbort(active.lifted, () => resolve()))
       throw point.kind === 'bmc' ? bmcSilent(point) : connectionLost()
     default:
       return (await exchanged(effect, point, next as () => Promise<WireResponse>, context)) as T

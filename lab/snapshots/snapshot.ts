@@ -26,7 +26,11 @@ export interface Snapshots {
   restore(id: string): Promise<void>
   /** Brings the lab back to its start. */
   reset(): Promise<void>
-  /** Forgets a snapshot. */
+  /**
+   * Forgets a snapshot.
+   *
+   * @throws UserError `snapshot-unsupported` for the start of the lab
+   */
   remove(id: string): void
   /**
    * A snapshot as the text of a file. It holds passwords and configs as they were given to the lab.

@@ -109,7 +109,11 @@ export class StageSnapshots implements Snapshots {
 
   remove(id: string): void {
     this.get(id)
-    if (id !== START) this.#snapshots.delete(id)
+    if (id === START)
+      throw new UserError('snapshot-unsupported', 'the start of a lab cannot be removed: reset goes back to it', {
+        remedy: 'remove other snapshots',
+      })
+    this.#snapshots.delete(id)
   }
 
   export(id: string): string {

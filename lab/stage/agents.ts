@@ -34,6 +34,10 @@ export interface AgentsOptions {
   configFiles?: readonly ConfigFile[]
 }
 
+/** Names of all steps of hardware managers. */
+export const stepNames = (managers: readonly HardwareManager[] = standardManagers): string[] =>
+  managers.flatMap(({ steps }) => steps.map(({ name }) => name))
+
 /** The settings that an agent starts with. */
 export interface AgentBoot {
   parameters: Readonly<Record<string, string>>

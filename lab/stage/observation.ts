@@ -52,6 +52,8 @@ export function observe(parts: {
   journal: Pick<JournalOptions, 'capacity' | 'bytes'>
   machines: () => Machines
   agents: () => Agents
+  /** Names of the steps that agents have; absent where they are not known. */
+  steps?: readonly string[]
   /** Called before a caller adds a fault or lifts it. */
   changing: (change: FaultChange) => void
 }): Observation {
@@ -77,6 +79,7 @@ export function observe(parts: {
         return found && phaseOf(found.provision_state, agents().isInstalling(machine))
       },
       stepOf: (machine) => agents().stepOf(machine),
+      ...(parts.steps && { steps: parts.steps }),
       restartAgent: (machine) => agents().restart(machine),
       cutPower: (machine) =>
         void machines()

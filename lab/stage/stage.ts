@@ -23,7 +23,7 @@ import {
 } from '../../wire/index.js'
 import { openAccess } from './access.js'
 import { toAgentsOf } from './agent-addresses.js'
-import { Agents } from './agents.js'
+import { Agents, stepNames } from './agents.js'
 import { bootNetwork } from './boot-network.js'
 import { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import { machineBmcs, machineOf } from '../bmcs/bmcs.js'
@@ -191,6 +191,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     journal: options.journal ?? {},
     machines: () => machines,
     agents: () => agents,
+    steps: stepNames(options.managers),
     changing: (change) => entrance.inputs?.note(change),
   })
   const spec = machineSpecs(options)

@@ -97,3 +97,6 @@ export const installed: ReadonlyMap<string, Program> = new Map<string, Program>(
   ['uname', uname],
   ['wipefs', wipefs],
 ])
+
+/** Names of those programs. */
+export const PROGRAMS: readonly string[] = [...installed.keys()]

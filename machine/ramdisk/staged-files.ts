@@ -1,9 +1,14 @@
+import type { HttpThrough } from '../../bytes/index.js'
 import type { StageAsset } from '../../targets/index.js'
 
-/** Wraps `stage` so that a staged file appears in the machine below /run, with the digest and the name of its path. */
-export function stagedIn(files: Map<string, string>, stage: StageAsset): StageAsset {
+/**
+ * Wraps `stage` so that a staged file appears in the machine below /run, with the digest and the name of its path.
+ *
+ * @param through sees the requests for it
+ */
+export function stagedIn(files: Map<string, string>, stage: StageAsset, through?: HttpThrough): StageAsset {
   return async (asset, options) => {
-    const staged = await stage(asset, options)
+    const staged = await stage(asset, { ...options, ...(through && { through }) })
     if (staged?.from.kind !== 'file') return staged
     const path = `/run/ironstage/images/${staged.from.path.split(/[/\\]/).slice(-2).join('/')}`
     files.set(path, staged.from.path)

@@ -107,12 +107,12 @@ export function stageStreamed(
     })
 }
 
-async function served(what: Served, name: string, { reach, ...parts }: StagingOptions, scope: Scope) {
+async function served(what: Served, name: string, { reach, clock, random, logger }: StagingOptions, scope: Scope) {
   if (reach.kind === 'network') {
     if (what.kind !== 'file') throw new Error('a server of files has no streams')
     return { kind: 'url', url: scope.use(reach.serve(what, name)).url } as const
   }
-  const server = scope.use(await openImageServer(parts))
+  const server = scope.use(await openImageServer({ clock, random, logger }))
   const { path } = scope.use(server.serve(what, name))
   const port = reach.kind === 'port' ? scope.use(await reach.lend(server.port)).port : server.port
   return { kind: 'url', url: `http://127.0.0.1:${port}${path}` } as const

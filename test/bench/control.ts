@@ -28,11 +28,11 @@ export async function controlOfLabs(): Promise<Measured[]> {
 
 /** Requests to a lab with a journal, and to one without, both in this process: only the entries make the difference. */
 async function journal(): Promise<Measured[]> {
-  await using kept = await labOf(NODES, 10_000)
+  await using noting = await labOf(NODES, 10_000)
   await using none = await labOf(NODES, 0)
-  for (const lab of [kept, none]) await ask(lab, WARM)
-  const rounds = await inTurns(
-    () => ask(kept, REQUESTS),
+  for (const lab of [noting, none]) await ask(lab, WARM)
+  const rounds = await alternately(
+    () => ask(noting, REQUESTS),
     () => ask(none, REQUESTS),
   )
   const entry = middle(rounds.map(({ ours, other }) => ours - other))
@@ -52,7 +52,7 @@ async function readers(): Promise<Measured> {
   await using unread = await LabProcess.start()
   for (const lab of [read, unread]) await lab.serve(WARM)
   using followers = await Followers.of(read.url, READERS)
-  const rounds = await inTurns(
+  const rounds = await alternately(
     () => read.serve(REQUESTS),
     () => unread.serve(REQUESTS),
   )
@@ -68,7 +68,7 @@ interface Round {
   readonly other: number
 }
 
-async function inTurns(ours: () => Promise<number>, other: () => Promise<number>): Promise<Round[]> {
+async function alternately(ours: () => Promise<number>, other: () => Promise<number>): Promise<Round[]> {
   const rounds: Round[] = []
   for (let n = 0; n < ROUNDS; n++) rounds.push({ ours: await ours(), other: await other() })
   return rounds

@@ -167,6 +167,13 @@ test.each<[string, string, unknown, string]>([
   ['PUT', '/_lab/clock', { mode: 'x99999999999999999999999999999999' }, 'is no mode of a clock'],
   ['PUT', '/_lab/clock', { mode: 'x0' }, 'is no mode of a clock'],
   ['POST', '/_lab/clock/advance', { by: 1e300 }, 'the clock is moved by at most 366 days at once'],
+  [
+    'POST',
+    '/_lab/clock/advance',
+    { by: '1m', until: { node: 'a', state: 'active' } },
+    'by and until exclude each other',
+  ],
+  ['DELETE', '/_lab/snapshots/start', undefined, 'the start of a lab cannot be removed'],
   ['POST', '/_lab/clock/advance', { by: '999999999h' }, 'the clock is moved by at most 366 days at once'],
   ['GET', '/_lab/journal?since=yesterday', undefined, 'since is "yesterday", which is no time'],
   ['GET', '/_lab/journal?until=2026-99-99T00:00:00Z', undefined, 'until is "2026-99-99T00:00:00Z", which is no time'],

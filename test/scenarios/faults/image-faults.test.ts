@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createStagedLab, installCoreos } from '../../../lab/index.js'
-import { UserError } from '../../../runtime/index.js'
+import { temporaryFolder, UserError } from '../../../runtime/index.js'
 import { imageServer } from '../../kit/deployed.js'
 import { smallImage } from '../../kit/images/rehearsal-image.js'
 import { liveServers } from '../../kit/live-lab.js'
@@ -46,6 +47,47 @@ test('Ironic and the agent ask servers of files by the probe: each request is in
     { from: 'agent', method: 'GET', target: '/disk.raw', status: 200, name: 'direct', machine: 'machine-1' },
   ])
 })
+
+test.each([
+  ['a digest', undefined],
+  ['a cache', 'cache'],
+])(
+  'an image with %s is downloaded by the probe: a fault of its node strikes, and the journal has it',
+  async (_, cache) => {
+    await using folder = await temporaryFolder()
+    await using lab = await createStagedLab({
+      disks: 'file',
+      imageCache: { folder: cache === undefined ? null : join(folder.path, cache) },
+    })
+    const image_url = server.url('/disk.raw')
+    const image_sha256 = createHash('sha256').update(raw).digest('hex')
+    const deploySteps = [installCoreos(cache === undefined ? { image_url, image_sha256 } : { image_url })]
+    const node = await lab.enroll({ fields: { name: 'node-0' }, deploySteps })
+    const match = { node: 'node-0', to: 'images', route: 'GET /disk.raw' } as const
+    lab.faults.add({ match, effect: { kind: 'status', status: 404 } })
+    await node.deploy()
+    expect(await node.settled()).toMatchObject({
+      provision_state: 'deploy failed',
+      last_error: expect.stringContaining('404'),
+    })
+    expect(lab.faults.get('fault-1')!.struck).toBeGreaterThan(0)
+    lab.faults.clear()
+    await node.provision('active', { deploy_steps: deploySteps })
+    expect(await node.settled()).toMatchObject({ provision_state: 'active' })
+    expect(seen(lab)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ target: '/disk.raw', status: 404, fault: 'fault-1', machine: 'machine-1' }),
+        expect.objectContaining({
+          target: '/disk.raw',
+          status: 200,
+          fault: null,
+          machine: 'machine-1',
+          name: 'node-0',
+        }),
+      ]),
+    )
+  },
+)
 
 test('queries of downloads are masked', async () => {
   await using lab = await createStagedLab({ disks: 'file' })
