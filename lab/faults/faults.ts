@@ -217,9 +217,9 @@ export class FaultInjector implements Faults {
     const { fault } = active
     const { effect, times = Infinity, after = 0, probability = 1, between } = fault
     const { clock } = this.#context
+    // A dark BMC answers no call at all: not only those of the name that made it so.
+    if (effect.kind === 'bmc-dark' && clock.now() < (active.dark.get(bmcAt(point, this.#context)) ?? 0)) return true
     if (!this.#matches(fault, point)) return false
-    // A dark BMC answers no call at all.
-    if (effect.kind === 'bmc-dark' && clock.now() < (active.dark.get(bmcAt(point)) ?? 0)) return true
     if (between && !(between[0] <= clock.elapsed() && clock.elapsed() < between[1])) return false
     if (active.struck >= times || active.passed++ < after) return false
     if (probability < 1 && active.random.next() >= probability) return false

@@ -8,7 +8,7 @@ import type { FaultEffect } from './fault.js'
 import type { ActiveFault, FaultContext } from './faults.js'
 import { cutOff, emptyLastError, halved, slowed, withBody } from './answers.js'
 import { cutFile, dropFile, slowedFile, spoiltFile } from './file-answers.js'
-import { bmcAt, isOverHttp, isOverIpmi } from './points.js'
+import { bmcAt, isOverHttp, isOverIpmi, machineAt } from './points.js'
 
 const OF_THIS_LAB = '(a fault of this lab)'
 
@@ -141,9 +141,10 @@ async function darkened<T>(
   ms: number,
   point: ProbePoint,
   next: () => Promise<T>,
-  { clock }: FaultContext,
+  context: FaultContext,
 ): Promise<T> {
-  const bmc = bmcAt(point)
+  const { clock } = context
+  const bmc = bmcAt(point, context)
   if (clock.now() < (dark.get(bmc) ?? 0)) throw bmcSilent(point)
   try {
     return await next()
@@ -151,11 +152,6 @@ async function darkened<T>(
     dark.set(bmc, clock.now() + ms)
   }
 }
-
-const machineAt = (point: ProbePoint, context: FaultContext): string | undefined =>
-  point.kind === 'bmc' && point['node'] !== undefined
-    ? context.machineOf(String(point['node']))
-    : (point['machine'] as string | undefined)
 
 /** A call that changes nothing, or whose answer is something that was made. */
 const isRead = (point: ProbePoint): boolean => /^(read |subscribe$|sign in$)/.test(String(point['call']))

@@ -28,8 +28,8 @@ export async function controlOfLabs(): Promise<Measured[]> {
 
 /** Requests to a lab with a journal, and to one without, both in this process: only the entries make the difference. */
 async function journal(): Promise<Measured[]> {
-  await using noting = await labOf(NODES, 10_000)
-  await using none = await labOf(NODES, 0)
+  await using noting = await dispatching(10_000)
+  await using none = await dispatching(0)
   for (const lab of [noting, none]) await ask(lab, WARM)
   const rounds = await alternately(
     () => ask(noting, REQUESTS),
@@ -76,11 +76,13 @@ async function alternately(ours: () => Promise<number>, other: () => Promise<num
 
 const middle = (values: readonly number[]): number => percentile(values, 50)
 
-const labOf = (nodes: number, capacity = 10_000): Promise<StagedLab<VirtualClock>> =>
-  createStagedLab({
-    journal: { capacity },
-    machines: Array.from({ length: nodes }, (_, n) => ({ spec: n + 1, name: `node-${n}` })),
-  })
+const machines = (count: number) => Array.from({ length: count }, (_, n) => ({ spec: n + 1, name: `node-${n}` }))
+
+const labOf = (nodes: number): Promise<StagedLab<VirtualClock>> => createStagedLab({ machines: machines(nodes) })
+
+/** A lab whose requests need not find their place in a history that can be repeated. */
+const dispatching = (capacity: number): Promise<StagedLab> =>
+  createStagedLab({ clock: 1, journal: { capacity }, machines: machines(NODES) })
 
 /** Milliseconds of processor time that a request in this process takes. */
 async function ask(lab: StagedLab, requests: number): Promise<number> {

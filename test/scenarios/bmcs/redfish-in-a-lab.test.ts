@@ -71,6 +71,17 @@ describe('a fault strikes calls over Redfish:', () => {
     expect((await call('GET', '/redfish/v1/Systems/machine-2')).status).toBe(200)
   })
 
+  test('a call of Ironic that makes a BMC dark makes it dark over Redfish, for every call and for this BMC alone', async () => {
+    const { lab, call, strike } = await servedLab()
+    const node = [...lab.nodes()].find(({ name }) => name === 'node-1')!
+    strike({ node: node.uuid, bmc: 'read power' }, { kind: 'bmc-dark', ms: seconds(60) })
+    expect((await call('GET', `${SYSTEM}/Bios`)).status).toBe(200)
+    await lab.client.provision(node.uuid, 'manage')
+    await expect.poll(() => lab.faults.list()[0]!.struck).toBe(1)
+    await expect(call('GET', `${SYSTEM}/Bios`)).rejects.toThrow()
+    expect((await call('GET', '/redfish/v1/Systems/machine-2')).status).toBe(200)
+  })
+
   test('a BMC that goes dark after a change carries it out, and answers nothing after it', async () => {
     const { call, strike, switchOn, machine } = await servedLab()
     using _ = strike({ machine: 'machine-1', bmc: 'set power' }, { kind: 'bmc-dark', ms: seconds(60) })
