@@ -132,8 +132,14 @@ export class Journal implements LabJournal {
     if (this.#isMuted || this.#options.capacity === 0) return
     const { now, wallNow, capacity } = this.#options
     const slot: Slot = {
-      ...{ id: this.#next++, at: now(), wall: wallNow(), bytes, noted, messages },
-      ...{ made: undefined, text: undefined },
+      id: this.#next++,
+      at: now(),
+      wall: wallNow(),
+      bytes,
+      noted,
+      messages,
+      made: undefined,
+      text: undefined,
     }
     if (this.#next - this.#first > capacity) this.#drop()
     this.#ring[slot.id % capacity] = slot

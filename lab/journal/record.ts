@@ -145,8 +145,19 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
     const shown = to === 'images' ? maskedFileTarget(target) : maskedTarget(target)
     journal.add(
       {
-        ...{ kind: 'exchange', ...at, fault, from, to, method, target: shown },
-        ...{ status, error, requestId, duration },
+        kind: 'exchange',
+        node: at.node,
+        name: at.name,
+        machine: at.machine,
+        fault,
+        from,
+        to,
+        method,
+        target: shown,
+        status,
+        error,
+        requestId,
+        duration,
       },
       (asked.body?.length ?? 0) + (answered.body?.length ?? 0),
       messagesOf({ headers: request.headers, ...asked }, answer && { headers: answer.headers, ...answered }, nearest),

@@ -13,9 +13,9 @@ import type { Row } from './rows.js'
 /** Rounds with and without what is measured, in turns: what else the machine does strikes both. */
 const ROUNDS = 7
 /** Requests of a round. */
-const REQUESTS = 1000
+const REQUESTS = 500
 /** Requests before the first round: what they use is compiled then. */
-const WARM = 4000
+const WARM = 3000
 const AT_ONCE = 16
 const READERS = 1000
 const NODES = 100
