@@ -1,18 +1,22 @@
 import type { ProbePoint } from '../../runtime/index.js'
 import { beginsWith, routeOf } from './check-fault.js'
-import type { FaultContext } from './faults.js'
 
 export const programOf = (point: ProbePoint): string | undefined =>
   point.kind === 'command' ? (point['argv'] as readonly string[])[0]!.split('/').at(-1) : undefined
 
+interface KnowsMachines {
+  /** Machine behind a node, once there is one. */
+  machineOf(node: string): string | undefined
+}
+
 /** The machine of a call of a BMC, which names its node where this lab's Ironic makes it; undefined before there is one. */
-export const machineAt = (point: ProbePoint, context: Pick<FaultContext, 'machineOf'>): string | undefined =>
+export const machineAt = (point: ProbePoint, context: KnowsMachines): string | undefined =>
   point.kind === 'bmc' && point['node'] !== undefined
     ? context.machineOf(String(point['node']))
     : (point['machine'] as string | undefined)
 
 /** The BMC of a call: by its machine, or by the node of one that is still to come. */
-export const bmcAt = (point: ProbePoint, context: Pick<FaultContext, 'machineOf'>): string =>
+export const bmcAt = (point: ProbePoint, context: KnowsMachines): string =>
   machineAt(point, context) ?? String(point['node'])
 
 /** Whether a call of a BMC came over Redfish, and is answered by HTTP. */

@@ -190,8 +190,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     seed: options.seed ?? 1,
     journal: options.journal ?? {},
     machines: () => machines,
-    agents: () => agents,
-    steps: stepNames(options.managers),
+    ...{ agents: () => agents, steps: stepNames(options.managers) },
     changing: (change) => entrance.inputs?.note(change),
   })
   const spec = machineSpecs(options)
