@@ -42,7 +42,7 @@ interface Alternative {
 function excluding({ keyword, schema, data }: ErrorObject): string | undefined {
   if (keyword !== 'oneOf' || typeof data !== 'object' || data === null) return undefined
   const all = schema as readonly Alternative[]
-  if (all.some(({ properties = {} }) => Object.values(properties).some((each) => each.const !== undefined)))
+  if (all.some(({ properties = {} }) => Object.values(properties).some((each) => typeof each.const === 'string')))
     return undefined
   const asked = all.filter(({ required = [] }) => required.length > 0 && required.every((name) => name in data))
   const own = asked.flatMap(({ required = [] }, index) =>
