@@ -23,7 +23,7 @@ const steady = (text: string) => text.replace(/\d+ ms/g, 'N ms')
 
 afterEach(() => process.chdir(here))
 
-test('who follows the guide gets a step whose test passes in less than a second', { timeout: 60_000 }, async () => {
+test('who follows the guide gets a step whose test passes within seconds', { timeout: 60_000 }, async () => {
   const folder = await readersFolder()
   process.chdir(folder)
   const tested: TestReport[] = []
@@ -59,6 +59,6 @@ test('who follows the guide gets a step whose test passes in less than a second'
   for (const { testResults } of tested) {
     const durations = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ duration }) => duration))
     // The first one of a file also loads what a lab is made of, which takes long where other tests run at the same time.
-    expect(Math.min(...durations)).toBeLessThan(1000)
+    expect(Math.min(...durations)).toBeLessThan(5000)
   }
 })
