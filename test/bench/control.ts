@@ -140,9 +140,10 @@ class LabProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#asker[Symbol.dispose]()
-    const closed = once(this.#child, 'close')
+    // A child that was disconnected has no event 'close'.
+    const ended = once(this.#child, 'exit')
     this.#child.disconnect()
-    await closed
+    await ended
   }
 }
 
