@@ -9,6 +9,7 @@ export interface FleetReady {
   redfish_url: string
   agents_url: string
   control_url: string
+  ui_url?: string
   ipmi_ports?: Record<string, number>
 }
 
