@@ -156,6 +156,7 @@ test('the palette finds a node, the help lists the keys', async () => {
   await page.getByText('live').waitFor()
   await page.keyboard.press('Control+k')
   await page.keyboard.type('node-17')
+  await page.getByRole('option', { name: /^node-17 / }).waitFor()
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'node-17' }).waitFor()
   await page.keyboard.press('j')

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import { rows, rowsVersion } from '../state/lab-state.js'
-import { choicesFor } from '../state/palette.js'
+import { choicesFor, type Choice } from '../state/palette.js'
 import { VIEWS } from '../views/views.js'
 import { setMode } from './clock.js'
 import { dialog } from './keys.js'
@@ -19,28 +19,30 @@ const COMMANDS = [
   { text: 'Keys', hint: 'help, ?', act: () => void (dialog.value = 'help') },
 ]
 
+const found = (typed: string): Choice[] =>
+  choicesFor(typed, {
+    ...{ commands: COMMANDS, rows: rows.list() },
+    openRow: ({ name, isNode }) => go({ view: isNode ? 'nodes' : 'machines', ident: name }),
+  })
+
 /** Finds a node, a page or a command by its name. */
 export function Palette() {
   const [typed, setTyped] = useState('')
   const [active, setActive] = useState(0)
   const version = rowsVersion.value
-  const choices = useMemo(
-    () =>
-      choicesFor(typed, {
-        ...{ commands: COMMANDS, rows: rows.list() },
-        openRow: ({ name, isNode }) => go({ view: isNode ? 'nodes' : 'machines', ident: name }),
-      }),
-    [typed, version],
-  )
+  const choices = useMemo(() => found(typed), [typed, version])
   const at = Math.min(active, choices.length - 1)
-  const choose = (index: number): void => {
+  const choose = (choice: Choice | undefined): void => {
+    // Without a choice it stays open: the nodes may still be on their way.
+    if (!choice) return
     dialog.value = null
-    choices[index]?.act()
+    choice.act()
   }
-  const keys: Readonly<Record<string, () => void>> = {
+  const keys: Readonly<Record<string, (text: string) => void>> = {
     ArrowDown: () => setActive(Math.min(at + 1, choices.length - 1)),
     ArrowUp: () => setActive(Math.max(at - 1, 0)),
-    Enter: () => choose(at),
+    // Enter may follow a letter before that is drawn.
+    Enter: (text) => choose(text === typed ? choices[at] : found(text)[0]),
   }
   return (
     <Modal label="Find a node, a page or a command">
@@ -58,7 +60,7 @@ export function Palette() {
         onKeyDown={(event) => {
           const act = keys[event.key]
           if (act) event.preventDefault()
-          act?.()
+          act?.(event.currentTarget.value)
         }}
       />
       <ul class="choices" id="palette-choices" role="listbox" aria-label="Choices">
@@ -68,7 +70,7 @@ export function Palette() {
             id={`palette-${index}`}
             role="option"
             aria-selected={index === at}
-            onClick={() => choose(index)}
+            onClick={() => choose(choices[index])}
           >
             <span>{text}</span> <span class="quiet">{hint}</span>
           </li>
