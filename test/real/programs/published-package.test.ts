@@ -48,12 +48,16 @@ test('the package has the program, its declarations, guides and images, and noth
   const paths = packed.files.map(({ path }) => path)
   expect(paths).toContain('dist/bundle/ironstage.js')
   expect(paths).toContain('dist/public/index.d.ts')
-  expect(paths.filter((path) => path.startsWith('dist/') && !/\.(c?js|cjs\.code|d\.ts)$/.test(path))).toEqual([])
+  expect(paths).toContain('dist/page/index.html')
+  const others = paths.filter((path) => path.startsWith('dist/') && !/\.(c?js|cjs\.code|d\.ts)$/.test(path))
+  expect(others.filter((path) => !/^dist\/page\/[\w./-]+\.(html|css|svg)$/.test(path))).toEqual([])
   expect(
     paths.filter((path) => /(^|\/)(test|tests|soak|bench)\/|\.test\.|tsconfig|\.map$|\.tsbuildinfo$/.test(path)),
   ).toEqual([])
   const rest = paths.filter((path) => !path.startsWith('dist/'))
-  expect(rest.filter((path) => !/^(clients\/|docs\/|images\/|[A-Z]+(\.md)?$|package\.json$)/.test(path))).toEqual([])
+  expect(
+    rest.filter((path) => !/^(clients\/|docs\/|examples\/|images\/|[A-Z]+(\.md)?$|package\.json$)/.test(path)),
+  ).toEqual([])
 })
 
 test('no file of the package names a source map that is not in it', async () => {
