@@ -48,8 +48,10 @@ test('a host is applied, watched to provisioned, annotated, turned off and delet
   const path = join(folder, 'hosts.yaml')
   await writeFile(path, MANIFESTS)
   try {
+    // Before the host: its first state may be over before a watch that begins later. With -v=6 it says when it watches.
+    const watch = start('get', 'bmh', '-w', '-v=6')
+    await expect.poll(() => watch.output.stderr, { timeout: 60_000 }).toMatch(/watch=true\S* 200 OK/)
     await prints('apply', '-f', path)
-    const watch = start('get', 'bmh', '-w')
     const shows = (row: RegExp) => expect.poll(() => watch.output.stdout, { timeout: 60_000 }).toMatch(row)
     await shows(/^one +registering[^]*^one +inspecting[^]*^one +available[^]*^one +provisioned +true/m)
 
