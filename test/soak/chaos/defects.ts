@@ -20,10 +20,10 @@ export const DEFECTS: readonly Defect[] = [
     invariants: ['reserved for ever'],
   },
   {
-    does: 'a heartbeat with another address is answered with 500',
-    file: 'ironic-mock/conductor/agents/heartbeat.ts',
-    from: 'throw ironicErrors.callbackUrlChanged()',
-    to: "throw new TypeError('the callback is another')",
+    does: 'a lookup of a node that waits for no agent is answered with 500',
+    file: 'ironic-mock/api/handlers/ramdisk.ts',
+    from: '!allowed.includes(node.provision_state)) throw ironicErrors.resourceNotFound()',
+    to: "!allowed.includes(node.provision_state)) throw new TypeError('the node is elsewhere')",
     invariants: ['error that was not asked for'],
   },
   {
