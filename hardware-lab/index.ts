@@ -1,6 +1,8 @@
 /** Runs over machines of a lab: a file of hosts, their BMCs, stages, state, reports; and rehearsals of such runs. */
 export { ERRORS } from './errors.js'
 export type { Host, HostsFile } from './hosts/host.js'
+export { checkForIronic } from './ironic/node-of.js'
+export type { IronicElsewhere } from './ironic/ironic-elsewhere.js'
 export { checkHosts } from './hosts/check-hosts.js'
 export { readHosts } from './hosts/read-hosts.js'
 export { HOSTS_SCHEMA } from './hosts/schema.js'

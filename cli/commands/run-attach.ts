@@ -26,7 +26,8 @@ export async function runAttach(
     // A rehearsal is below the folder that its user names.
     const folder = record.rehearsed ? dirname(path) : path
     const same = { ...more, resume: true, only: record.hosts, 'state-dir': folder }
-    return run({ ...same, ...(record.rehearsed ? { rehearse: true } : {}) }, environment, record.file)
+    const through = record.throughIronic === undefined ? {} : { 'through-ironic': record.throughIronic }
+    return run({ ...same, ...through, ...(record.rehearsed ? { rehearse: true } : {}) }, environment, record.file)
   }
   throw new UserError('run-options', `there is no run ${id} in ${folders.join(', ') || 'this folder'}`, {
     kind: 'usage',

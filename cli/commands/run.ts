@@ -2,6 +2,7 @@ import { rm, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import {
+  checkForIronic,
   checkHosts,
   EVERY,
   expectedTimes,
@@ -19,13 +20,16 @@ import {
   runPlanText,
   type Host,
   type HostsFile,
+  type IronicElsewhere,
   type RunOptions,
   type RunReport,
 } from '../../hardware-lab/index.js'
 import { loadManagers } from '../../runs/index.js'
-import { systemClock, systemRandom, UserError } from '../../runtime/index.js'
+import { systemClock, systemRandom, UserError, type Clock } from '../../runtime/index.js'
+import { HttpTransport, IronicClient } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
 import { writeReport } from '../output/write-report.js'
+import { accessOf, endpointOf } from '../options/ironic-access.js'
 import { imagesOf } from '../options/image-cache.js'
 import type { RUN_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
@@ -44,13 +48,18 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   const parallel = options.parallel ?? file.run.parallel ?? 4
   const maxFailures = options['max-failures'] ?? file.run['max-failures']
   const { canary } = file.run
+  const throughIronic = ironicUrlOf(options, environment)
   const { json = !environment.stdout.isTTY, plan = false } = options
   await checkHosts(hosts, {
     ...{ folder: file.folder, variables: environment.variables, signal: environment.stopped },
     managersOf: (host) => managersOf(host, file.folder),
   })
+  if (throughIronic !== undefined) checkForIronic(hosts)
   if (plan) {
-    const lines = runPlanText(hosts, { parallel, ...(canary === undefined ? {} : { canary }) })
+    const lines = runPlanText(hosts, {
+      ...{ parallel, ...(canary === undefined ? {} : { canary }) },
+      ...(throughIronic === undefined ? {} : { ironic: throughIronic }),
+    })
     environment.stdout.write(options.json ? `${JSON.stringify({ event: 'plan', lines })}\n` : `${lines.join('\n')}\n`)
     return 0
   }
@@ -59,7 +68,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   // A rehearsal would forget its machines otherwise.
   await refuseRunning(folder)
   await refuseUnfinished(folder, { ...options, checkOnly: options.check ?? false })
-  const times = await expectedTimes(folder, rehearse)
+  const times = await expectedTimes(folder, { rehearsed: rehearse, throughIronic: throughIronic !== undefined })
   const clock = systemClock()
   const view = runView(environment, { json, times, clock })
   let wish: 'no' | 'after the hosts' | 'after the stage' = 'no'
@@ -86,7 +95,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   })
   const running = rehearse
     ? rehearsed(options, environment, { file, hosts, shared })
-    : onRealHosts(options, environment, { file, hosts, shared })
+    : onRealHosts(options, environment, { file, hosts, shared, throughIronic })
   return await finished(await untilStopped(running, view, environment, { path, folder }), {
     view,
     options,
@@ -98,12 +107,15 @@ export async function run(options: RunCommandOptions, environment: Environment, 
 type Shared = Omit<RunOptions, 'hosts' | 'locks' | 'access'>
 
 async function onRealHosts(options: RunCommandOptions, environment: Environment, parts: Parts): Promise<RunReport> {
-  const { file, hosts, shared } = parts
+  const { file, hosts, shared, throughIronic } = parts
   const { clock, random, logger, folder } = shared
+  await using ironic =
+    throughIronic === undefined ? undefined : await openIronicElsewhere(throughIronic, environment, clock)
   const { 'serve-image': address } = options
   const images = await imagesOf(options, environment)
   await using served = address === undefined ? undefined : await openImageHost({ address, clock, random, logger })
   return await runHosts({
+    ...(ironic ? { ironic: ironic.elsewhere } : {}),
     ...{ ...shared, hosts, locks: join(homeOf(environment), '.cache/ironstage/run-locks') },
     access: realAccess({
       ...{ file, folder: folder.path, variables: environment.variables, secrets: secretSource(environment) },
@@ -113,10 +125,36 @@ async function onRealHosts(options: RunCommandOptions, environment: Environment,
   })
 }
 
+/** The Ironic at a URL, with the credentials that the environment has for it. */
+async function openIronicElsewhere(
+  url: string,
+  { variables }: Environment,
+  clock: Clock,
+): Promise<AsyncDisposable & { elsewhere: IronicElsewhere }> {
+  const { headers, tls } = await accessOf(variables)
+  const transport = new HttpTransport({ clock, tls, connections: 8 })
+  return {
+    elsewhere: { url, client: new IronicClient({ transport, endpoint: url, headers, clock }) },
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  }
+}
+
+/** URL of `--through-ironic`; credentials in it would be in reports. */
+function ironicUrlOf({ 'through-ironic': named }: RunCommandOptions, { variables }: Environment): string | undefined {
+  const url = named === 'env' ? endpointOf(variables) : named
+  if (url === undefined) return undefined
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed && parsed.username === '' && parsed.password === '') return url.replace(/\/+(v1\/*)?$/, '')
+  throw new UserError('run-options', `--through-ironic ${parsed ? 'has a password in its URL' : 'is no URL'}`, {
+    ...{ kind: 'usage', remedy: 'set OS_AUTH_TYPE=http_basic, OS_USERNAME and OS_PASSWORD, and name the URL alone' },
+  })
+}
+
 interface Parts {
   file: HostsFile
   hosts: readonly Host[]
   shared: Shared
+  throughIronic?: string | undefined
 }
 
 async function rehearsed(
@@ -182,6 +220,15 @@ function refuseContradictions(options: RunCommandOptions): void {
   if (!rehearse && seed !== undefined) throw usage('--seed is for --rehearse', 'leave it out')
   if (rehearse && options['serve-image'] !== undefined)
     throw usage('--serve-image is for real machines: those of a rehearsal carry their image', 'leave it out')
+  if (options['through-ironic'] !== undefined) {
+    if (rehearse)
+      throw usage(
+        '--through-ironic and --rehearse exclude each other',
+        'start ironstage fleet for simulated machines of an Ironic, and name their BMCs in the file',
+      )
+    if (options['serve-image'] !== undefined)
+      throw usage('--serve-image is for hosts that this run installs: an Ironic fetches images itself', 'leave it out')
+  }
   if (options['no-cache'] && options['serve-image'] !== undefined)
     throw usage('--serve-image serves the cached image, and --no-cache has none', 'leave one of them out')
   if (resume && restart) throw usage('--resume and --restart exclude each other', 'leave one of them out')

@@ -221,7 +221,7 @@ export const BMH_EXPLAIN_OPTIONS = ['ironic-release', 'json'] as const
 
 export const RUN_OPTIONS = [
   ...(['only', 'parallel', 'max-failures', 'plan', 'check', 'resume', 'restart', 'state-dir'] as const),
-  ...(['rehearse', 'faults', 'seed', 'serve-image', 'junit', 'html', 'json'] as const),
+  ...(['rehearse', 'faults', 'seed', 'through-ironic', 'serve-image', 'junit', 'html', 'json'] as const),
   ...IMAGE_CACHE_OPTIONS,
 ] as const
 export const RUN_INIT_OPTIONS = ['force'] as const

@@ -23,6 +23,7 @@ export interface HostSettings {
   'delete-kargs'?: string[]
   hostname?: string
   expect?: ExpectedHardware
+  ironic?: { node?: string; 'driver-info'?: Record<string, unknown>; 'boot-interface'?: string }
   allow?: string[]
   'target-is-disposable'?: boolean
   installer?: string

@@ -144,7 +144,7 @@ export function meant(word: string, known: readonly string[]): string {
 /** Objects are merged key by key, except those that name one of several things. */
 function merged(defaults: HostSettings, own: HostSettings): HostSettings {
   const all: HostSettings = { ...defaults, ...own }
-  for (const key of ['bmc', 'ssh', 'expect', 'stages'] as const)
+  for (const key of ['bmc', 'ssh', 'expect', 'stages', 'ironic'] as const)
     if (defaults[key] && own[key]) Object.assign(all, { [key]: { ...defaults[key], ...own[key] } })
   if (defaults.labels && own.labels) all.labels = [...new Set([...defaults.labels, ...own.labels])]
   return all

@@ -26,8 +26,11 @@ const fingerprint = {
   description: 'SHA-256 fingerprint of a certificate in hex, as openssl x509 -fingerprint -sha256 prints it',
 } as const
 
-/** Stages of a host, in their order. */
-export const STAGE_NAMES = ['bmc', 'boot', 'ssh', 'check', 'steps', 'power', 'first-boot', 'post-checks'] as const
+/** Stages of a host, in their order: those of a run of its own, and those of one through an Ironic. */
+export const STAGE_NAMES = [
+  ...(['bmc', 'boot', 'ssh', 'check', 'register', 'inspect', 'clean', 'steps', 'deploy', 'power'] as const),
+  ...(['first-boot', 'post-checks'] as const),
+] as const
 
 const stage = {
   type: 'object',
@@ -182,6 +185,16 @@ const hostProperties = {
       memory: { ...size, description: 'at least this much memory' },
       'disk-size': { ...size, description: 'at least this size of the disk' },
       'disk-model': text,
+    },
+  },
+  ironic: {
+    description: 'settings of its node, for --through-ironic',
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      node: { ...text, description: 'name of the node; the name of the host by default' },
+      'driver-info': { type: 'object', description: 'further driver_info, such as redfish_verify_ca or deploy_iso' },
+      'boot-interface': { ...text, description: 'redfish-virtual-media, redfish-https or ipxe; by live by default' },
     },
   },
   allow: { type: 'array', items: { enum: CAPABILITIES }, description: 'as --allow of ironstage deploy' },

@@ -8,6 +8,8 @@ import type { Host } from '../hosts/host.js'
 export interface HostAccess {
   /** Null for a host without a BMC. */
   openBmc(host: Host, signal: AbortSignal): Promise<Bmc | null>
+  /** The account of the BMC of a host, for an Ironic. */
+  bmcAccount(host: Host, signal: AbortSignal): Promise<{ username: string; password: string }>
   /** Connection to the live system or the installed one. */
   ssh(host: Host): Promise<SshShellOptions>
   /** The live system, with the disk that may be written. */

@@ -1,6 +1,7 @@
 import { parseSize, UserError } from '../../runtime/index.js'
 import type { RealTarget } from '../../runs/index.js'
 import { listBlockDevices, readHardware, readPartitions } from '../../steps/index.js'
+import type { Inventory } from '../../wire/index.js'
 import type { Host } from '../hosts/host.js'
 import type { HostContext } from '../pipeline/context.js'
 import type { HostFacts, KnownHost } from '../pipeline/state.js'
@@ -12,7 +13,7 @@ import type { HostFacts, KnownHost } from '../pipeline/state.js'
  * @throws UserError `disk-in-use`, `hardware-unexpected`, `hardware-changed`
  */
 export async function checkHost(context: HostContext, signal: AbortSignal): Promise<'done'> {
-  const { host, state, folder, access } = context
+  const { host, state, access } = context
   await access.ignition(host, signal)
   await using on = await access.openTarget(host, { readOnly: true, signal })
   const { ssh } = on
@@ -23,11 +24,20 @@ export async function checkHost(context: HostContext, signal: AbortSignal): Prom
     throw new UserError('disk-in-use', `${host.name} is not touched: ${on.disk.inUse}`, {
       remedy: 'unmount, stop or remove what uses the disk; nothing that is in use is ever written',
     })
-  await refuseUnexpected(host, on, state.facts)
+  await refuseUnexpected(host, state.facts, async () => (await readHardware(on.target)).inventory)
+  await refuseChanged(context)
+  return 'done'
+}
+
+/**
+ * Refuses a host that is another machine than in the run before, and remembers the one that it is.
+ *
+ * @throws UserError `hardware-changed`
+ */
+export async function refuseChanged({ host, state, folder }: HostContext): Promise<void> {
   const known = await folder.known(host.name)
   if (known) refuseOther(host.name, known, state.facts, folder.knownFile(host.name))
   await folder.remember(host.name, state.facts)
-  return 'done'
 }
 
 async function factsOf(on: RealTarget, before: HostFacts): Promise<Partial<HostFacts>> {
@@ -56,10 +66,18 @@ async function factsOf(on: RealTarget, before: HostFacts): Promise<Partial<HostF
   }
 }
 
-async function refuseUnexpected(
+/** Hardware that is compared with the file besides the facts. */
+type Hardware = Pick<Inventory, 'cpu' | 'memory' | 'interfaces'>
+
+/**
+ * Compares hardware with what the file expects.
+ *
+ * @throws UserError `hardware-unexpected`
+ */
+export async function refuseUnexpected(
   { name, expect = {}, macs = [] }: Host,
-  on: RealTarget,
   facts: HostFacts,
+  hardware: () => Promise<Hardware>,
 ): Promise<void> {
   const wrong: string[] = []
   const { serial, product, cpus, memory, 'disk-size': diskSize, 'disk-model': diskModel } = expect
@@ -72,7 +90,7 @@ async function refuseUnexpected(
   if (diskModel !== undefined && !(facts.diskModel ?? '').includes(diskModel))
     wrong.push(`its disk is a ${facts.diskModel ?? 'disk without a model'} instead of a ${diskModel}`)
   if (cpus !== undefined || memory !== undefined || macs.length > 0) {
-    const { inventory } = await readHardware(on.target)
+    const inventory = await hardware()
     if (cpus !== undefined && inventory.cpu.count < cpus)
       wrong.push(`it has ${inventory.cpu.count} processors instead of ${cpus}`)
     const bytes = (inventory.memory.physical_mb ?? 0) * 2 ** 20 || inventory.memory.total || 0

@@ -11,11 +11,12 @@ import { verifies } from './run-steps.js'
 export async function firstBoot(context: HostContext, signal: AbortSignal): Promise<'done' | 'skipped'> {
   const { host, state, access, clock, logger, every } = context
   const { nonce, live, facts } = state
-  if (!verifies(host) || !nonce || !live) return 'skipped'
+  // Nothing is known of the ramdisk of an Ironic.
+  if (!verifies(host) || !nonce || (!live && !context.ironic)) return 'skipped'
   const { signal: _, ...ssh } = await access.ssh(host)
   const verified = await verifyBoot({
     ssh,
-    before: { identity: live.identity as unknown as HostIdentity, hostKey: live.hostKey },
+    before: live && { identity: live.identity as unknown as HostIdentity, hostKey: live.hostKey },
     expected: {
       nonce,
       disk: { serial: facts.diskSerial, wwn: facts.diskWwn },

@@ -6,7 +6,7 @@ import { openRealTarget, sshAccess, type RealTargetRequest } from '../../runs/in
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 import { parseSshTarget, type Capability, type SecretSource, type SshShellOptions } from '../../targets/index.js'
 import type { Reach } from '../../steps/index.js'
-import { openBmc } from '../bmc/open-bmc.js'
+import { accountOf, openBmc } from '../bmc/open-bmc.js'
 import { programLines } from '../console/console-process.js'
 import { consoleProgram } from '../console/console-source.js'
 import { deviceOf, sshUrlOf } from '../hosts/host-names.js'
@@ -51,6 +51,7 @@ export function realAccess(options: RealAccessOptions): HostAccess {
     ssh,
     mask: (text) => secrets.mask(text),
     openBmc: (host, signal) => openBmc(host, { ...parts(signal), known: secrets, clock, random, logger, signal }),
+    bmcAccount: (host, signal) => accountOf(host, { ...parts(signal), known: secrets, clock, random, logger }),
     openConsole: async (host, signal) => {
       const more = { known: secrets, clock, random, logger, signal, scratch: options.folder }
       const program = await consoleProgram(host, { ...parts(signal), ...more })

@@ -70,7 +70,7 @@ function refuseRebooted({ state, host }: HostContext, boot: string): Promise<voi
 export const verifies = (host: Host): boolean =>
   host['verify-boot'] !== false && stepsOf(host).some(({ step }) => step === 'install_coreos')
 
-const stepsOf = ({ steps = ['install_coreos'] }: Host): { step: string; args: Record<string, unknown> }[] =>
+export const stepsOf = ({ steps = ['install_coreos'] }: Host): { step: string; args: Record<string, unknown> }[] =>
   steps.map((each) => (typeof each === 'string' ? { step: each, args: {} } : { args: {}, ...each }))
 
 function argumentsOf(host: Host, step: string, args: Record<string, unknown>, ignition: object): JsonObject {

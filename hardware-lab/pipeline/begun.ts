@@ -57,7 +57,7 @@ export async function begun(
   return { record, states }
 }
 
-async function resumed({ folder, hosts, rehearsed = false }: RunOptions): Promise<RunRecord> {
+async function resumed({ folder, hosts, ironic, rehearsed = false }: RunOptions): Promise<RunRecord> {
   const before = await folder.run()
   const remedy = 'leave --resume out to begin a run'
   if (!before) throw usage(`no run was begun in ${folder.path}`, remedy)
@@ -65,6 +65,13 @@ async function resumed({ folder, hosts, rehearsed = false }: RunOptions): Promis
   if (before.endedAt !== null) throw usage(`the run ${before.id} in ${folder.path} has ended`, remedy)
   if (before.rehearsed !== rehearsed)
     throw usage(`the run ${before.id} was ${before.rehearsed ? 'a' : 'no'} rehearsal`, remedy)
+  if ((before.throughIronic ?? null) !== (ironic?.url ?? null))
+    throw usage(
+      `the run ${before.id} ${before.throughIronic === undefined ? 'goes through no Ironic' : `goes through the Ironic at ${before.throughIronic}`}`,
+      before.throughIronic === undefined
+        ? 'leave --through-ironic out'
+        : `go on with --through-ironic ${before.throughIronic}`,
+    )
   const unknown = before.hosts.filter((name) => !hosts.some((host) => host.name === name))
   if (unknown.length > 0)
     throw usage(
@@ -74,7 +81,15 @@ async function resumed({ folder, hosts, rehearsed = false }: RunOptions): Promis
   return before
 }
 
-function newRecord({ hosts, file, rehearsed = false, checkOnly = false, clock, random }: RunOptions): RunRecord {
+function newRecord({
+  hosts,
+  file,
+  ironic,
+  rehearsed = false,
+  checkOnly = false,
+  clock,
+  random,
+}: RunOptions): RunRecord {
   const now = new Date(clock.now())
     .toISOString()
     .replaceAll(/[-:]|\..*$/g, '')
@@ -83,5 +98,6 @@ function newRecord({ hosts, file, rehearsed = false, checkOnly = false, clock, r
     ...{ id: `${now}-${uuid(random).slice(0, 4)}`, file, startedAt: clock.now(), endedAt: null, rehearsed },
     hosts: hosts.map(({ name }) => name),
     ...(checkOnly ? { checkOnly } : {}),
+    ...(ironic ? { throughIronic: ironic.url } : {}),
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import type { Bmc } from '../bmc/bmc.js'
+import type { IronicElsewhere } from '../ironic/ironic-elsewhere.js'
 import type { Host } from '../hosts/host.js'
 import type { HostAccess } from '../live/access.js'
 import type { RunEvent } from './events.js'
@@ -13,6 +14,8 @@ export interface HostContext {
   readonly folder: RunFolder
   readonly access: HostAccess
   readonly runId: string
+  /** Null in a run that works on hosts itself. */
+  readonly ironic: IronicElsewhere | null
   /** Opened by the first stage that needs it. */
   bmc(signal: AbortSignal): Promise<Bmc | null>
   /** Stores the state; nothing that it speaks of is done before that. */

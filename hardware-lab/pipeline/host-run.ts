@@ -6,12 +6,13 @@ import { openSshShell } from '../../targets/index.js'
 import type { Bmc } from '../bmc/bmc.js'
 import { ConsoleCapture } from '../console/capture.js'
 import { addFinding } from '../console/findings.js'
+import type { IronicElsewhere } from '../ironic/ironic-elsewhere.js'
 import type { Host, HostStage } from '../hosts/host.js'
 import type { HostAccess } from '../live/access.js'
 import type { HostContext } from './context.js'
 import type { RunEvent } from './events.js'
 import { limitsOf, withinTime } from './limits.js'
-import { STAGES, type Stage } from './stages.js'
+import { stagesOf, type Stage } from './stages.js'
 import type { Failure, HostState, RunFolder } from './state.js'
 
 export interface HostRunOptions {
@@ -20,6 +21,7 @@ export interface HostRunOptions {
   folder: RunFolder
   access: HostAccess
   runId: string
+  ironic: IronicElsewhere | null
   managers: readonly HardwareManager[] | undefined
   every: number
   clock: Clock
@@ -51,7 +53,7 @@ export class HostRun implements AsyncDisposable {
     const context = this.#context()
     state.outcome = 'running'
     this.#console ??= this.#capture()
-    for (const stage of STAGES.filter((each) => each.afterTable === afterTable)) {
+    for (const stage of stagesOf(this.#options.ironic).filter((each) => each.afterTable === afterTable)) {
       if (this.#options.stopping()) return
       const before = state.stages[stage.name]?.status
       if (before === 'done' || before === 'skipped') continue
@@ -172,9 +174,10 @@ export class HostRun implements AsyncDisposable {
   }
 
   #context(): HostContext {
-    const { host, state, folder, access, runId, managers, every, clock, random, logger, onEvent } = this.#options
+    const { host, state, folder, access, runId, ironic, managers, every, clock, random, logger, onEvent } =
+      this.#options
     return {
-      ...{ host, state, folder, access, runId, managers, every, clock, random, logger },
+      ...{ host, state, folder, access, runId, ironic, managers, every, clock, random, logger },
       bmc: (signal) => {
         this.#bmc ??= access.openBmc(host, signal)
         this.#bmc.catch(() => (this.#bmc = undefined))
@@ -217,6 +220,7 @@ const FINAL = new Set([
     'bmc-lacks',
     'disk-in-use',
     'no-disk',
+    'ironic-node',
     'host-key-unknown',
     'host-key-changed',
     'ssh-other-host',

@@ -10,12 +10,16 @@ export interface StageLimits {
   pause: number
 }
 
-/** Steps write a disk: they are repeated only where the file says so. */
+/** Steps write a disk, as cleaning and deployment do: they are repeated only where the file says so. */
 const USUAL: Readonly<Record<HostStage, StageLimits>> = {
   bmc: { time: minutes(2), retries: 3, pause: seconds(10) },
   boot: { time: minutes(10), retries: 2, pause: seconds(30) },
   ssh: { time: minutes(20), retries: 0, pause: 0 },
   check: { time: minutes(5), retries: 1, pause: seconds(10) },
+  register: { time: minutes(10), retries: 2, pause: seconds(10) },
+  inspect: { time: minutes(30), retries: 1, pause: seconds(30) },
+  clean: { time: minutes(60), retries: 0, pause: seconds(10) },
+  deploy: { time: minutes(60), retries: 0, pause: seconds(10) },
   steps: { time: minutes(60), retries: 0, pause: seconds(10) },
   power: { time: minutes(5), retries: 2, pause: seconds(10) },
   'first-boot': { time: minutes(25), retries: 0, pause: 0 },

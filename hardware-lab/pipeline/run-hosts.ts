@@ -5,6 +5,7 @@ import { seconds, tryLock, type Clock, type Logger, type Random } from '../../ru
 import type { HardwareManager } from '../../steps/index.js'
 import { machineKeyOf } from '../hosts/host-names.js'
 import type { Host } from '../hosts/host.js'
+import type { IronicElsewhere } from '../ironic/ironic-elsewhere.js'
 import type { HostAccess } from '../live/access.js'
 import { reportOf, type RunReport } from '../report/run-report.js'
 import type { RunEvent, TableRow } from './events.js'
@@ -17,6 +18,8 @@ export interface RunOptions {
   /** Path of the file of hosts. */
   file: string
   access: HostAccess
+  /** The Ironic that does the work, in place of this run itself. */
+  ironic?: IronicElsewhere
   folder: RunFolder
   /** Folder of locks that runs with other state folders see too; null for machines that only this run has. */
   locks: string | null
@@ -72,7 +75,20 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
       const managers = await options.managersOf?.(host)
       const { access, every = seconds(2), logger } = options
       const run = new HostRun({
-        ...{ host, state, folder, access, runId: record.id, managers, every, clock, random, logger, onEvent },
+        ...{
+          host,
+          state,
+          folder,
+          access,
+          runId: record.id,
+          ironic: options.ironic ?? null,
+          managers,
+          every,
+          clock,
+          random,
+          logger,
+          onEvent,
+        },
         stopping: () => stopping() === 'after the stage',
       })
       runs.push(run)
@@ -92,7 +108,7 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
       })
     }
     // A host whose disk was begun is past the table.
-    const begun = ({ state }: HostRun) => state.stages.steps !== undefined
+    const begun = ({ state }: HostRun) => (state.stages.steps ?? state.stages.clean) !== undefined
     await all(
       runs.filter((run) => !begun(run)),
       false,

@@ -4,6 +4,8 @@ import { firstBoot, postChecks } from '../live/installed-system.js'
 import { runSteps } from '../live/run-steps.js'
 import { startDisk } from '../live/start-disk.js'
 import { waitForSsh } from '../live/wait-for-ssh.js'
+import type { IronicElsewhere } from '../ironic/ironic-elsewhere.js'
+import { clean, deploy, inspect, register } from '../ironic/stages.js'
 import type { HostContext } from './context.js'
 
 /** A stage of a host; `skipped` where the host has no use for it. */
@@ -14,14 +16,27 @@ export interface Stage {
   run(context: HostContext, signal: AbortSignal): Promise<'done' | 'skipped'>
 }
 
-/** All stages, in order. */
-export const STAGES: readonly Stage[] = [
+/** The stages of a run, in order. */
+export const stagesOf = (ironic: Pick<IronicElsewhere, 'url'> | null): readonly Stage[] =>
+  ironic ? THROUGH_IRONIC : STAGES
+
+const STAGES: readonly Stage[] = [
   { name: 'bmc', afterTable: false, run: reachBmc },
   { name: 'boot', afterTable: false, run: bootLive },
   { name: 'ssh', afterTable: false, run: waitForSsh },
   { name: 'check', afterTable: false, run: checkHost },
   { name: 'steps', afterTable: true, run: runSteps },
   { name: 'power', afterTable: true, run: startDisk },
+  { name: 'first-boot', afterTable: true, run: firstBoot },
+  { name: 'post-checks', afterTable: true, run: postChecks },
+]
+
+/** An Ironic boots, cleans and installs; the installed system is proven as after any run. */
+const THROUGH_IRONIC: readonly Stage[] = [
+  { name: 'register', afterTable: false, run: register },
+  { name: 'inspect', afterTable: false, run: inspect },
+  { name: 'clean', afterTable: true, run: clean },
+  { name: 'deploy', afterTable: true, run: deploy },
   { name: 'first-boot', afterTable: true, run: firstBoot },
   { name: 'post-checks', afterTable: true, run: postChecks },
 ]

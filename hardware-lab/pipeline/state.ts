@@ -31,8 +31,8 @@ export interface HostFacts {
   diskSerial: string | null
   diskWwn: string | null
   diskSize: number | null
-  /** Partitions that would be destroyed. */
-  contents: string[]
+  /** Partitions that would be destroyed; null where nothing has looked at them. */
+  contents: string[] | null
 }
 
 export type Outcome = 'waiting' | 'running' | 'ok' | 'failed' | 'skipped'
@@ -57,6 +57,8 @@ export interface HostState {
   nonce: { path: string; secret: string } | null
   /** Steps that have ended, and the ids of programs that were started on the target for the one after them. */
   steps: { done: number; attempt: number; runs: string[] }
+  /** Its node, and the verb that was sent for the present stage; null in a run of its own. */
+  ironic: { node: string; asked: 'inspect' | 'provide' | 'active' | null } | null
   /** Whether the machine was asked to boot its disk. */
   rebooting: boolean
   checks: { what: string; ok: boolean; found: string }[]
@@ -78,6 +80,8 @@ export interface RunRecord {
   endedAt: number | null
   hosts: string[]
   rehearsed: boolean
+  /** URL of the Ironic that it goes through. */
+  throughIronic?: string
   /** Whether it only looks at hosts: there is nothing to go on with. */
   checkOnly?: boolean
 }
@@ -89,7 +93,14 @@ export const noFacts = (): HostFacts => ({
 
 export const newHostState = (name: string): HostState => ({
   ...{ name, outcome: 'waiting', skipped: null, stages: {}, facts: noFacts(), live: null, nonce: null },
-  ...{ steps: { done: 0, attempt: 1, runs: [] }, rebooting: false, checks: [], postChecks: [], console: [] },
+  ...{
+    steps: { done: 0, attempt: 1, runs: [] },
+    ironic: null,
+    rebooting: false,
+    checks: [],
+    postChecks: [],
+    console: [],
+  },
 })
 
 /** The identity of a host in the run before. */

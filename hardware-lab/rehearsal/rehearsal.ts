@@ -123,6 +123,7 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
     hosts: hosts.map((host) => rehearsed(host, service.url, account, medium.isoUrl)),
     access: {
       ssh,
+      bmcAccount: () => Promise.resolve(account),
       mask: (text) => secrets.mask(text),
       openConsole: (host, signal) => {
         const isCaptured = host.console !== undefined || ['sol', 'redfish'].includes(host.bmc?.console ?? '')

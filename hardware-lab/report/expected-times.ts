@@ -1,16 +1,19 @@
 import { STAGE_NAMES } from '../hosts/schema.js'
 import type { HostStage } from '../hosts/host.js'
 import type { RunFolder } from '../pipeline/state.js'
-import type { RunReport } from './run-report.js'
+import { isOfKind, type RunReport } from './run-report.js'
 
 /** Seconds that stages took in the run before, by host; of a host that was not in it, as long as the others took. */
 export type ExpectedTimes = (host: string, stage: HostStage) => number | null
 
 /** Reads them from the reports in a state folder. */
-export async function expectedTimes(folder: RunFolder, rehearsed: boolean): Promise<ExpectedTimes> {
+export async function expectedTimes(
+  folder: RunFolder,
+  { rehearsed, throughIronic }: { rehearsed: boolean; throughIronic: boolean },
+): Promise<ExpectedTimes> {
   for (const id of await folder.reports()) {
     const report = await folder.report<RunReport>(id)
-    if (!report || report.rehearsed !== rehearsed) continue
+    if (!report || !isOfKind(report, rehearsed, throughIronic)) continue
     const took = (host: RunReport['hosts'][0], stage: HostStage) =>
       host.stages.find((each) => each.stage === stage && each.status === 'done')?.seconds
     return (name, stage) => {

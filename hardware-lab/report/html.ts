@@ -11,7 +11,7 @@ import {
   type Tone,
 } from '../../lab/index.js'
 import type { HostReport, RunReport } from './run-report.js'
-import { chainOf, secondsText, sizeText } from './text.js'
+import { chainOf, secondsText, sizeText, methodText } from './text.js'
 
 /** The report as one HTML file that needs nothing else: a timeline a host, failures with their causes, consoles. */
 export function reportHtml(report: RunReport, consoles: Readonly<Record<string, string>> = {}): string {
@@ -20,9 +20,17 @@ export function reportHtml(report: RunReport, consoles: Readonly<Record<string, 
   const well = report.hosts.filter(({ outcome }) => outcome === 'ok').length
   const title = `Run ${report.id}${report.rehearsed ? ' (rehearsal)' : ''}`
   const changes = report.changes.map(({ host, kind, text }) => markup`<li><b>${host}</b>: ${kind}: ${text}</li>`)
+  const both = report.both_ways
   const body = markup`<h1>${title} ${badge(`${well} of ${report.hosts.length} well`, report.ok ? 'good' : 'bad')}</h1>
-<p class="soft">${report.file}, ${report.started_at}, ${secondsText(report.seconds)}</p>
+<p class="soft">${report.file}, ${report.started_at}, ${secondsText(report.seconds)}${report.through_ironic && `, through the Ironic at ${report.through_ironic}`}</p>
 ${changes.length > 0 && markup`<h2>Compared with ${report.compared_with}</h2><ul>${changes}</ul>`}
+${
+  both &&
+  markup`<h2>Both ways</h2>${table(
+    [{ title: 'Host' }, { title: 'Directly' }, { title: 'Through Ironic' }],
+    both.hosts.map(({ host, direct, ironic }) => [host, methodText(direct), methodText(ironic)]),
+  )}<p class="soft">this run and ${both.with}</p>`
+}
 <h2>Hosts</h2>
 ${report.hosts.map((host) => hostHtml(host, began, length, consoles[host.host] ?? ''))}`
   return page({ title, body })

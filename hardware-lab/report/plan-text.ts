@@ -1,19 +1,26 @@
 import { deviceOf, sshUrlOf } from '../hosts/host-names.js'
 import type { Host } from '../hosts/host.js'
+import { nodeNameOf } from '../ironic/node-of.js'
 import { limitsOf } from '../pipeline/limits.js'
-import { STAGES } from '../pipeline/stages.js'
+import { stagesOf } from '../pipeline/stages.js'
 
 /** Text of `--plan`: what would be done, as far as it is known without contacting a host. */
-export function runPlanText(hosts: readonly Host[], options: { parallel: number; canary?: string }): string[] {
-  const { parallel, canary } = options
+export function runPlanText(
+  hosts: readonly Host[],
+  options: { parallel: number; canary?: string; ironic?: string },
+): string[] {
+  const { parallel, canary, ironic } = options
   return [
     `plan for ${hosts.length} host${hosts.length === 1 ? '' : 's'}, ${parallel} at a time${canary === undefined ? '' : `, ${canary} first`}; nothing was contacted, read or written`,
-    ...hosts.flatMap((host) => [`${host.name}`, ...planOf(host).map(([what, text]) => `  ${what.padEnd(9)} ${text}`)]),
+    ...hosts.flatMap((host) => [
+      `${host.name}`,
+      ...planOf(host, ironic).map(([what, text]) => `  ${what.padEnd(9)} ${text}`),
+    ]),
     'all hosts are looked at before anything is written; see what is there with --check',
   ]
 }
 
-function planOf(host: Host): [string, string][] {
+function planOf(host: Host, ironic: string | undefined): [string, string][] {
   const { bmc, live, image, steps = ['install_coreos'], allow = [] } = host
   const [device, identity] = deviceOf(host)
   const boots =
@@ -24,7 +31,8 @@ function planOf(host: Host): [string, string][] {
         : 'pxe' in live
           ? 'network'
           : 'not booted: its live system runs already'
-  const retried = STAGES.map(({ name }) => [name, limitsOf(host, name)] as const)
+  const retried = stagesOf(ironic === undefined ? null : { url: ironic })
+    .map(({ name }) => [name, limitsOf(host, name)] as const)
     .filter(([, { retries }]) => retries > 0)
     .map(([name, { retries }]) => `${name} ${retries + 1}`)
   return [
@@ -34,11 +42,13 @@ function planOf(host: Host): [string, string][] {
         ? `${bmc.redfish ?? `ipmi ${bmc.ipmi}`}${bmc.certificate === undefined ? '' : ', certificate pinned'}`
         : 'none',
     ],
-    ['boots', boots],
+    ironic === undefined
+      ? ['boots', boots]
+      : ['ironic', `${ironic}, node ${nodeNameOf(host)}: inspects, cleans, installs`],
     ['ssh', sshUrlOf(host)],
     ['disk', `${device}${identity === undefined ? '' : `, if it is ${identity}`}; no other is written`],
     ['steps', steps.map((each) => (typeof each === 'string' ? each : each.step)).join(', ')],
-    ['image', image ?? 'the one that the live system carries'],
+    ['image', image ?? `the one that the ${ironic === undefined ? 'live system' : 'ramdisk of the Ironic'} carries`],
     ['allowed', allow.join(', ') || 'nothing beside writing that disk'],
     ['then', host['verify-boot'] === false ? 'boots the disk' : 'boots the disk and proves it'],
     ['attempts', retried.join(', ') || 'one for each stage'],

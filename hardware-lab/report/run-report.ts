@@ -36,13 +36,31 @@ export interface RunReport {
   file: string
   rehearsed: boolean
   check_only: boolean
+  /** URL of the Ironic that did the work; null where the run did it itself. */
+  through_ironic: string | null
   started_at: string
   ended_at: string | null
   seconds: number
   hosts: HostReport[]
   compared_with: string | null
   changes: Change[]
+  /** The newest run of the other kind over the same hosts, beside this one; null where there is none. */
+  both_ways: BothWays | null
   ok: boolean
+}
+
+/** How a host fared in one of two ways. */
+export interface MethodReport {
+  outcome: Outcome
+  seconds: number
+  failed_in: HostStage | null
+}
+
+/** The same hosts done by a run itself, and through an Ironic. */
+export interface BothWays {
+  /** Id of the other run. */
+  with: string
+  hosts: { host: string; direct: MethodReport; ironic: MethodReport }[]
 }
 
 /** A stage counts as slower when it took half as long again, and more than so many seconds more. */
@@ -56,18 +74,21 @@ export async function reportOf(
 ): Promise<RunReport> {
   const hosts = states.map(hostReport)
   const before = await previous(run, folder)
+  const other = await otherMethod(run, folder)
   const lastAt = Math.max(
     run.startedAt,
     ...hosts.flatMap(({ stages }) => stages.map((each) => each.startedAt + each.seconds * 1000)),
   )
   return {
     ...{ id: run.id, file: run.file, rehearsed: run.rehearsed, check_only: checkOnly },
+    through_ironic: run.throughIronic ?? null,
     started_at: new Date(run.startedAt).toISOString(),
     ended_at: run.endedAt === null ? null : new Date(run.endedAt).toISOString(),
     seconds: Math.round((run.endedAt ?? lastAt) - run.startedAt) / 1000,
     hosts,
     compared_with: before?.id ?? null,
     changes: before ? changes(before, hosts) : [],
+    both_ways: other && bothWays(other, hosts, run.throughIronic !== undefined),
     ok: hosts.every(({ outcome }) => outcome === 'ok' || (checkOnly && outcome === 'running')),
   }
 }
@@ -91,10 +112,38 @@ async function previous(run: RunRecord, folder: RunFolder): Promise<RunReport | 
   for (const id of await folder.reports()) {
     if (id === run.id) continue
     const report = await folder.report<RunReport>(id)
-    if (report && report.rehearsed === run.rehearsed) return report
+    if (report && isOfKind(report, run.rehearsed, run.throughIronic !== undefined)) return report
   }
   return null
 }
+
+/** Reports of older versions do not say that they went through no Ironic. */
+export const isOfKind = (report: Partial<RunReport>, rehearsed: boolean, throughIronic: boolean): boolean =>
+  report.rehearsed === rehearsed && ((report.through_ironic ?? null) !== null) === throughIronic
+
+/** The newest report of a run over the same machines in the other way. */
+async function otherMethod(run: RunRecord, folder: RunFolder): Promise<RunReport | null> {
+  for (const id of await folder.reports()) {
+    const report = await folder.report<RunReport>(id)
+    if (report && isOfKind(report, run.rehearsed, run.throughIronic === undefined)) return report
+  }
+  return null
+}
+
+function bothWays(other: RunReport, hosts: readonly HostReport[], throughIronic: boolean): BothWays | null {
+  const both = hosts.flatMap((host) => {
+    const there = other.hosts.find((each) => each.host === host.host)
+    if (!there) return []
+    const [here, beside] = [methodReport(host), methodReport(there)]
+    return [{ host: host.host, direct: throughIronic ? beside : here, ironic: throughIronic ? here : beside }]
+  })
+  return both.length === 0 ? null : { with: other.id, hosts: both }
+}
+
+const methodReport = ({ outcome, seconds, stages }: HostReport): MethodReport => ({
+  ...{ outcome, seconds },
+  failed_in: stages.find(({ status }) => status === 'failed')?.stage ?? null,
+})
 
 export function changes(before: Pick<RunReport, 'hosts'>, hosts: readonly HostReport[]): Change[] {
   return hosts.flatMap((now): Change[] => {

@@ -1,5 +1,5 @@
 import type { TableRow } from '../pipeline/events.js'
-import type { HostReport, RunReport } from './run-report.js'
+import type { HostReport, RunReport, MethodReport } from './run-report.js'
 
 const WIDTH = 80
 
@@ -10,7 +10,7 @@ export function tableText(rows: readonly TableRow[]): string {
     const machine = [product, named('serial', systemSerial), named('BMC', bmcSerial)].filter(Boolean).join(', ')
     const size = row.diskSize === null ? '' : sizeText(row.diskSize)
     const disk = [diskPath, diskModel, diskSerial ?? diskWwn, size].filter(Boolean).join(', ')
-    const contents = row.contents.length === 0 ? 'empty' : row.contents.join(', ')
+    const contents = row.contents?.length === 0 ? 'empty' : (row.contents?.join(', ') ?? 'not looked into')
     return [
       cut(`${ok ? '✓' : '✗'} ${host.padEnd(14)} ${machine || 'nothing is known of it'}`),
       ...(disk === '' ? [] : [cut(`  ${''.padEnd(14)} ${disk}: ${contents}`)]),
@@ -52,10 +52,28 @@ export function runReportText(report: RunReport): string {
           ...changes.flatMap(({ host, kind, text }) => wrapped(`${host}: ${kind}: ${text}`).map((line) => `  ${line}`)),
           '',
         ]),
+    ...bothWaysText(report),
     `${hosts.length} hosts: ${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} not begun; ${secondsText(report.seconds)}`,
     '',
   ].join('\n')
 }
+
+/** Both ways side by side, a line a host. */
+function bothWaysText({ both_ways: both }: RunReport): string[] {
+  if (!both) return []
+  const width = Math.max(4, ...both.hosts.map(({ host }) => Math.min(host.length, 24)))
+  const line = (host: string, direct: string, ironic: string) =>
+    cut(`  ${host.slice(0, 24).padEnd(width)}  ${direct.padEnd(25)} ${ironic}`)
+  return [
+    `Both ways, this run and ${both.with}:`,
+    line('', 'directly', 'through Ironic'),
+    ...both.hosts.map(({ host, direct, ironic }) => line(host, methodText(direct), methodText(ironic))),
+    '',
+  ]
+}
+
+export const methodText = ({ outcome, seconds, failed_in: stage }: MethodReport): string =>
+  outcome === 'skipped' ? 'not begun' : `${stage === null ? outcome : `failed in ${stage}`}, ${secondsText(seconds)}`
 
 /** The sentences of a failure from the outermost to its cause, and the remedy. */
 export function chainOf({ outcome, why, stages }: HostReport): string[] {

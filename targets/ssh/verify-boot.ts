@@ -25,8 +25,8 @@ export interface ExpectedBoot {
 export interface VerifyBootOptions {
   /** Connection to the machine; without pins for the installed system the nonce must prove its identity. */
   ssh: Omit<SshShellOptions, 'phase' | 'expected'>
-  /** Identity and host key of the live system before the boot. */
-  before: { identity: HostIdentity; hostKey: string }
+  /** Identity and host key of the live system before the boot; null where it was another's, as an Ironic's ramdisk. */
+  before: { identity: HostIdentity; hostKey: string } | null
   expected: ExpectedBoot
   /** Time limit, in milliseconds; twenty minutes by default. */
   patience?: number
@@ -82,7 +82,7 @@ export async function verifyBoot(options: VerifyBootOptions): Promise<VerifiedBo
     if ('checks' in seen) return judged(seen, options)
     if (seen.why !== last?.why) logger('info', `waiting for the installed system: ${seen.why}`)
     last = seen
-    if (clock.now() >= limit) throw tooLate(last, patience, before.identity)
+    if (clock.now() >= limit) throw tooLate(last, patience, before?.identity.bootId ?? null)
     await clock.sleep(every, { signal })
   }
 }
@@ -105,12 +105,15 @@ async function look(
   try {
     await using shell = await openSshShell({ ...ssh, phase: 'installed' })
     const { bootId } = shell.identity
-    if (bootId !== null && bootId === before.identity.bootId) return STILL_OLD
+    if (bootId !== null && bootId === before?.identity.bootId) return STILL_OLD
     logger('info', `${shell.name} has booted`, { boot: bootId })
-    return await examined(shell, before.identity, expected)
+    const seen = await examined(shell, before?.identity ?? null, expected)
+    const proof = seen.checks.find(({ what }) => what === 'nonce')
+    // A ramdisk that nothing is known of may still be going down.
+    return before === null && proof?.ok === false ? { why: proof.found, old: false } : seen
   } catch (error) {
     if (error instanceof HostKeyRefused) {
-      if (error.fingerprint === before.hostKey) return STILL_OLD
+      if (error.fingerprint === before?.hostKey) return STILL_OLD
       throw error
     }
     const known = userError(error)
@@ -123,11 +126,11 @@ async function look(
   }
 }
 
-function tooLate({ why, old, cause }: NotYet, patience: number, before: HostIdentity): BootNotVerified {
+function tooLate({ why, old, cause }: NotYet, patience: number, bootId: string | null): BootNotVerified {
   const waited = waitText(patience)
   return new BootNotVerified(
     old
-      ? `the machine was not booted within ${waited}: the system from before still answers (boot id ${before.bootId})`
+      ? `the machine was not booted within ${waited}: the system from before still answers (boot id ${bootId})`
       : `the installed system did not answer within ${waited}: ${why}`,
     [],
     {
@@ -163,7 +166,7 @@ exit 0
 }
 `)
 
-async function examined(shell: SshShell, before: HostIdentity, expected: ExpectedBoot): Promise<VerifiedBoot> {
+async function examined(shell: SshShell, before: HostIdentity | null, expected: ExpectedBoot): Promise<VerifiedBoot> {
   if (!/^\/[\w./-]+$/.test(expected.nonce.path)) throw new Error(`${expected.nonce.path} is not a path for a nonce`)
   const channel = await shell.open(SCRIPT_LINE, { stdin: script(expected.nonce.path) })
   const what = 'instead of what it booted'
@@ -202,8 +205,8 @@ const nonceCheck = (found: string, { path, secret }: BootNonce, system: string):
       : `${found === '' ? `there is no ${path}` : `${path} is from another installation`}, so the running system is not the installed one but ${system}`,
 })
 
-function hardwareCheck(before: HostIdentity, now: HostIdentity): BootCheck[] {
-  if (before.dmiUuid === null || now.dmiUuid === null) return []
+function hardwareCheck(before: HostIdentity | null, now: HostIdentity): BootCheck[] {
+  if (before === null || before.dmiUuid === null || now.dmiUuid === null) return []
   const ok = before.dmiUuid === now.dmiUuid
   return [
     {

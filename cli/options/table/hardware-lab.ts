@@ -17,6 +17,12 @@ export const HARDWARE_LAB_SHAPES = {
   },
   resume: { description: 'go on with the run that was begun in the state folder', schema: FLAG },
   restart: { description: 'forget the run in the state folder that has not ended, and begin anew', schema: FLAG },
+  'through-ironic': {
+    value: 'URL',
+    example: 'http://ironic.example.org:6385',
+    description: 'have an Ironic do the hosts: register, inspect, clean, deploy; env takes OS_ENDPOINT',
+    schema: { type: 'string', pattern: '^(env$|https?://.)' },
+  },
   'serve-image': {
     value: 'HOST[:PORT]',
     example: '192.0.2.1',
