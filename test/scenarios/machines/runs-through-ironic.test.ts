@@ -281,7 +281,7 @@ test.each([
 ] as const)('%s is refused before the Ironic is asked', async (_, setting, says) => {
   const yaml = await readFile(join(folder, 'hosts.yaml'), 'utf8')
   const file = join(folder, 'refused.yaml')
-  await writeFile(file, yaml.replace(...setting))
+  await writeFile(file, yaml.replace(setting[0], setting[1]))
   const refused = command(['run', file, '--through-ironic', 'http://127.0.0.1:1', '--plan'])
   expect(await refused.ended, refused.stdout).toBe(2)
   expect(refused.stderr).toMatch(says)
