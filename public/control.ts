@@ -48,5 +48,6 @@ export type {
   TypeOf,
   Violation,
   Waiting,
+  WallTime,
   Wish,
 } from '../lab/index.js'

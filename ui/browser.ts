@@ -22,33 +22,38 @@ export const within = (ms: number, signal?: AbortSignal): AbortSignal =>
   signal ? AbortSignal.any([AbortSignal.timeout(ms), signal]) : AbortSignal.timeout(ms)
 
 /** Calls once per frame, however often it is asked. */
-export function oncePerFrame(act: () => void): () => void {
-  let asked = false
-  return () => {
-    if (asked) return
-    asked = true
-    requestAnimationFrame(() => {
-      asked = false
-      act()
-    })
-  }
-}
+export const oncePerFrame = (act: () => void): (() => void) => together(act, requestAnimationFrame)
 
 /** Calls after a time, once for all that asked until then. */
-export function atMostEvery(ms: number, act: () => void): () => void {
-  let asked = false
+export const atMostEvery = (ms: number, act: () => void): (() => void) => together(act, (run) => setTimeout(run, ms))
+
+function together(act: () => void, later: (run: () => void) => unknown): () => void {
+  let isAsked = false
+  const run = (): void => {
+    isAsked = false
+    act()
+  }
   return () => {
-    if (asked) return
-    asked = true
-    setTimeout(() => {
-      asked = false
-      act()
-    }, ms)
+    if (!isAsked) later(run)
+    isAsked = true
   }
 }
 
 /** Beginning of the lab's URLs, from the page's own address: `https://host/prefix`. */
 export const labUrl = (): string => location.href.replace(/\/_lab\/ui\/.*$/s, '')
+
+/** Whether two columns have room; as in style/exchanges.css. */
+export const isWide = (): boolean => matchMedia('(min-width: 1100px)').matches
+
+/** Has the browser save a text as a file. */
+export function saveFile(name: string, text: string, type: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type }))
+  link.download = name
+  link.click()
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+}
 
 /** A value that outlives a reload of the tab, and nothing else. */
 export const tabStorage = storage(() => sessionStorage)

@@ -35,6 +35,12 @@ export interface Waiting {
   until: string | null
 }
 
+/** One time by both clocks, in ISO 8601. */
+export interface WallTime {
+  lab: string
+  wall: string
+}
+
 /** The past of a node, and its next steps. */
 export interface NodeTimeline {
   node: NodeReport
@@ -44,6 +50,8 @@ export interface NodeTimeline {
   since: string | null
   /** Whether earlier entries of the journal are gone. */
   isCut: boolean
+  /** Times by both clocks, the oldest first: between two of them both pass evenly. */
+  walls: WallTime[]
   states: StateSpan[]
   steps: StepSpan[]
   marks: TimelineMark[]
@@ -70,6 +78,7 @@ export function timelineOf(parts: {
   const { causes, remedy } = whyFailed(node, entries, parts.fault)
   return {
     ...{ node, now: new Date(now).toISOString(), since: entries[0]?.labTime ?? null, isCut },
+    walls: wallsOf(entries),
     ...{ states: statesOf(node, entries), steps: stepsOf(entries), marks: marksOf(entries) },
     ...{ waiting, causes, remedy, plan },
   }
@@ -123,4 +132,22 @@ function stepsOf(entries: readonly JournalEntry[]): StepSpan[] {
     }
   }
   return spans
+}
+
+/** Difference between two clocks that is not worth a time of its own, in milliseconds. */
+const SAME = 250
+
+function wallsOf(entries: readonly JournalEntry[]): WallTime[] {
+  const walls: WallTime[] = []
+  let apart = Number.NaN
+  for (const [index, { labTime: lab, wallTime: wall }] of entries.entries()) {
+    const now = Date.parse(wall) - Date.parse(lab)
+    if (Math.abs(now - apart) <= SAME) continue
+    // They ran alike until the entry before.
+    const before = entries[index - 1]
+    if (before && walls.at(-1)!.lab !== before.labTime) walls.push({ lab: before.labTime, wall: before.wallTime })
+    walls.push({ lab, wall })
+    apart = now
+  }
+  return walls
 }

@@ -6,6 +6,7 @@ import { setMode } from './clock.js'
 import { dialog } from './keys.js'
 import { Modal } from './modal.js'
 import { go } from './navigation.js'
+import { saveReport } from './report.js'
 import { nextTheme } from './theme.js'
 
 const COMMANDS = [
@@ -13,6 +14,7 @@ const COMMANDS = [
     title === null ? [] : [{ text: title, hint: key ? `page, ${key}` : 'page', act: () => go({ view }) }],
   ),
   { text: 'Failed nodes', hint: 'fleet', act: () => go({ view: 'fleet', query: { error: 'any' } }) },
+  { text: 'Save a report of this lab', hint: 'command', act: () => void saveReport() },
   { text: 'Pause the clock', hint: 'command', act: () => void setMode('manual') },
   { text: 'Run the clock in real time', hint: 'command', act: () => void setMode('real') },
   { text: 'Change colours: dark, light, as the system is', hint: 'command, t', act: nextTheme },

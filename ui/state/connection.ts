@@ -86,14 +86,21 @@ function parsed(text: string): unknown {
 
 /** The same call for a shell. The password is left out: curl asks for it. */
 export function curlOf({ method, path, body }: IronicCall, url = labUrl()): string {
-  const isOfLab = path.startsWith('/_lab')
+  const version = path.startsWith('/_lab') ? null : VERSION
+  return curlText({ method, version, url: quoted(`${url}${path}`), ...(body === undefined ? {} : { body }) })
+}
+
+/** @param call its `url` is a word of a shell */
+export function curlText(call: { method: string; version: string | null; url: string; body?: unknown }): string {
+  const { method, version, url, body } = call
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
   return [
     'curl -sS',
     ...(isSignedIn() ? ['-u USER'] : []),
     ...(method === 'GET' ? [] : [`-X ${method}`]),
-    ...(isOfLab ? [] : [`-H 'X-OpenStack-Ironic-API-Version: ${VERSION}'`]),
-    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`]),
-    quoted(`${url}${path}`),
+    ...(version === null ? [] : [`-H 'X-OpenStack-Ironic-API-Version: ${version.replace(/[^\w.]/g, '')}'`]),
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoted(text)}`]),
+    url,
   ].join(' ')
 }
 

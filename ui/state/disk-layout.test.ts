@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bytesText, diskBoxes } from './disk-layout.js'
+import { bytesText, diskBoxes, usedEnd, writesOf } from './disk-layout.js'
 
 test('partitions are drawn to scale', () => {
   expect(
@@ -36,4 +36,30 @@ test('many partitions share the room', () => {
 
 test('bytes have units', () => {
   expect([0, 1023, 1024, 1.5 * 2 ** 30].map(bytesText)).toEqual(['0 B', '1023 B', '1 KiB', '1.5 GiB'])
+})
+
+const part = (number: number, name: string, offset: number, length: number) => ({
+  ...{ number, name, offset, length, type: 't', filesystem: null, changed: 0 },
+})
+const DISK = {
+  size: 1000,
+  partitions: [part(1, 'boot', 10, 40), part(2, 'root', 50, 50)],
+  written: [
+    { offset: 0, length: 60, at: 5, boot: 'a', by: 'coreos-installer' },
+    { offset: 990, length: 10, at: 6, boot: 'a', by: 'coreos-installer' },
+    { offset: 60, length: 5, at: 9, boot: 'b', by: 'system' },
+  ],
+}
+
+test('a disk that is mostly empty is drawn up to the end of its use, without the copy of its table', () => {
+  expect(usedEnd(DISK)).toBe(100)
+  expect(usedEnd({ ...DISK, size: 300 })).toBe(null)
+  expect(usedEnd({ size: 1000, partitions: [], written: [] })).toBe(null)
+})
+
+test('writes are grouped by program and boot, the last first, with the partitions that they changed', () => {
+  expect(writesOf(DISK)).toEqual([
+    { by: 'system', boot: 'b', at: 9, bytes: 5, ranges: 1, partitions: ['2 root'] },
+    { by: 'coreos-installer', boot: 'a', at: 6, bytes: 70, ranges: 2, partitions: ['1 boot', '2 root'] },
+  ])
 })

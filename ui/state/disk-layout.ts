@@ -1,3 +1,5 @@
+import type { DiskDrawing } from '../../lab/index.js'
+
 /** A part of a disk as a box of its drawing. */
 export interface DiskBox {
   readonly index: number
@@ -34,6 +36,54 @@ export function diskBoxes(size: number, parts: readonly Extent[], width: number,
     left += box.width
     return box
   })
+}
+
+/** A disk of which less than this share is in use is drawn up to there. */
+const MOSTLY_EMPTY = 1 / 4
+
+/**
+ * The end of the part of a disk that is in use: its partitions, and what was written beside them but at the very end,
+ * where a partition table has its copy. Null where that is most of the disk, or nothing.
+ */
+export function usedEnd({
+  size,
+  partitions,
+  written,
+}: Pick<DiskDrawing, 'size' | 'partitions' | 'written'>): number | null {
+  const ends = [...partitions, ...written.filter(({ offset }) => offset < size / 2)].map(
+    ({ offset, length }) => offset + length,
+  )
+  const end = Math.max(0, ...ends)
+  return end > 0 && end < size * MOSTLY_EMPTY ? end : null
+}
+
+/** Writes of one program in one boot. */
+export interface Writes {
+  readonly by: string
+  readonly boot: string
+  /** Time of the last one. */
+  readonly at: number
+  readonly bytes: number
+  readonly ranges: number
+  /** Partitions that they are in: their numbers and names. */
+  readonly partitions: readonly string[]
+}
+
+/** Writes by who made them and in which boot, the last ones first. */
+export function writesOf({ written, partitions }: Pick<DiskDrawing, 'written' | 'partitions'>): Writes[] {
+  const groups = new Map<string, Writes>()
+  for (const { by, boot, at, length, offset } of written) {
+    const key = `${boot}\n${by}`
+    const group = groups.get(key) ?? { by, boot, at, bytes: 0, ranges: 0, partitions: [] }
+    const touched = partitions
+      .filter((part) => part.offset < offset + length && offset < part.offset + part.length)
+      .map(({ number, name }) => `${number}${name ? ` ${name}` : ''}`)
+    groups.set(key, {
+      ...{ by, boot, at: Math.max(at, group.at), bytes: group.bytes + length, ranges: group.ranges + 1 },
+      partitions: [...new Set([...group.partitions, ...touched])],
+    })
+  }
+  return [...groups.values()].sort((a, b) => b.at - a.at)
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']

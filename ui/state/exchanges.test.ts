@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Call } from './exchanges.js'
-import { selectedCalls, sequenceOf, shortText, withMore } from './exchanges.js'
+import { curlOfCall, cutText, selectedCalls, sequenceOf, sequencePlaces, shortText, withMore } from './exchanges.js'
 
 const call = (id: number, more: object = {}): Call =>
   ({
@@ -60,5 +60,34 @@ test('only the last calls stay', () => {
 
 test('long paths and ids are cut', () => {
   expect(shortText('GET /v1/nodes/01234567-89ab-cdef-0123-456789abcdef')).toBe('GET /v1/nodes/01234567…')
-  expect(shortText('x'.repeat(100), 10)).toBe('xxxxxxxxx…')
+  expect(cutText('x'.repeat(100), 10)).toBe('xxxxxxxxx…')
+  expect(cutText('short', 10)).toBe('short')
+})
+
+test('the diagram fits a phone, and spreads on a screen', () => {
+  expect(sequencePlaces(340, 4)).toMatchObject({ width: 340, isNarrow: true })
+  expect(sequencePlaces(1240, 4)).toMatchObject({ width: 1240, column: 230, isNarrow: false })
+  // More columns than there is room for are scrolled to.
+  expect(sequencePlaces(340, 6).width).toBeGreaterThan(340)
+})
+
+test('a call is shown for a shell as it was made; its server is a variable where the page does not know it', () => {
+  const request = { headers: { 'x-openstack-ironic-api-version': '1.81' }, body: { target: "it's" }, size: 9 }
+  const put = call(6, { method: 'PUT', target: '/v1/nodes/n/states/provision', request })
+  expect(curlOfCall(put, 'http://lab')).toBe(
+    `curl -sS -X PUT -H 'X-OpenStack-Ironic-API-Version: 1.81' -H 'Content-Type: application/json' ` +
+      String.raw`-d '{"target":"it'\''s"}' 'http://lab/v1/nodes/n/states/provision'`,
+  )
+  const agent = call(7, {
+    from: 'ironic',
+    to: 'agent',
+    method: 'GET',
+    target: '/v1/commands/$(x)',
+    request: { headers: {} },
+  })
+  expect(curlOfCall(agent, 'http://lab')).toBe(`curl -sS "$AGENT_URL"'/v1/commands/$(x)'`)
+  const bmc = { kind: 'bmc', call: 'set power', status: 204 }
+  expect(curlOfCall(call(8, { ...bmc, method: 'POST', target: '/redfish/v1/x' }), '')).toContain('"$BMC_URL"')
+  expect(curlOfCall(call(9, { ...bmc, method: 'IPMI', target: 'Chassis Control' }), '')).toBe(null)
+  expect(curlOfCall(call(10, { ...bmc, method: null, target: null }), '')).toBe(null)
 })

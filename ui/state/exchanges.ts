@@ -1,4 +1,5 @@
 import type { BmcEntry, ExchangeEntry, JournalEntry } from '../../lab/index.js'
+import { curlText, quoted } from './connection.js'
 
 /** An entry that the view of exchanges shows. */
 export type Call = ExchangeEntry | BmcEntry
@@ -10,6 +11,7 @@ export const PARTIES = ['client', 'ironic', 'agent', 'bmc', 'machine', 'images']
 export type Party = (typeof PARTIES)[number]
 
 export interface CallFilter {
+  /** Name or uuid of a node, id of a machine. */
   readonly node: string
   readonly party: string
   /** Words of the method and path. */
@@ -42,7 +44,7 @@ const isRead = (call: Call): boolean =>
 export function selectedCalls(calls: readonly Call[], filter: CallFilter): Call[] {
   const words = filter.route.toLowerCase().split(/\s+/).filter(Boolean)
   return calls.filter((call) => {
-    if (filter.node !== '' && call.name !== filter.node && call.node !== filter.node) return false
+    if (filter.node !== '' && ![call.name, call.node, call.machine].includes(filter.node)) return false
     if (filter.party !== '' && !partiesOf(call).includes(filter.party)) return false
     if (filter.isWithoutReads && isRead(call)) return false
     if (filter.status === 'failed' ? !hasFailed(call) : !String(call.status ?? '').startsWith(filter.status))
@@ -84,14 +86,52 @@ export function sequenceOf(calls: readonly Call[]): { parties: readonly string[]
   return { parties, arrows }
 }
 
+/** Variables of a shell for the servers that this page does not know the URL of. */
+const SERVERS: Readonly<Record<string, string>> = { agent: 'AGENT_URL', bmc: 'BMC_URL', images: 'IMAGES_URL' }
+
+/** A method of HTTP; of a call by IPMI or within Ironic there is no such. */
+const HTTP_METHOD = /^(GET|HEAD|PUT|POST|PATCH|DELETE)$/
+
+/** A call for a shell, as it was made; null for one that was no HTTP. Secrets are masked in it. */
+export function curlOfCall(call: Call, url: string): string | null {
+  const { method, target } = call
+  if (method === null || target === null || !HTTP_METHOD.test(method)) return null
+  const to = partiesOf(call)[1]
+  const server = SERVERS[to]
+  const { headers = {}, body = null } = call.kind === 'exchange' ? call.request : {}
+  return curlText({
+    ...{ method, version: headers['x-openstack-ironic-api-version'] ?? null },
+    url: server === undefined ? quoted(`${url}${target}`) : `"$${server}"${quoted(target)}`,
+    ...(body === null ? {} : { body }),
+  })
+}
+
 const isKnown = (party: string): boolean => (PARTIES as readonly string[]).includes(party)
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
-/** A path with the beginnings of its ids, cut where it is long. */
-export function shortText(text: string, most = 64): string {
-  const short = text.replace(UUID, (id) => `${id.slice(0, 8)}…`)
-  return short.length > most ? `${short.slice(0, most - 1)}…` : short
+/** A path with the beginnings of its ids. */
+export const shortText = (text: string): string => text.replace(UUID, (id) => `${id.slice(0, 8)}…`)
+
+/** A text that is cut where it has more letters than there is room for. */
+export const cutText = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, Math.max(4, Math.floor(most) - 1))}…` : text
+
+/** Lengths in pixels. */
+const [NARROW, TIME, TIME_WIDE, NAME, END] = [640, 82, 130, 26, 150]
+const [COLUMN_LEAST, COLUMN_MOST] = [72, 230]
+
+/** Columns of the diagram: in a narrow window they stand close, and times have no milliseconds. */
+export function sequencePlaces(
+  room: number,
+  parties: number,
+): { width: number; left: number; column: number; isNarrow: boolean } {
+  const isNarrow = room < NARROW
+  const left = isNarrow ? TIME : TIME_WIDE
+  const end = isNarrow ? NAME : END
+  const gaps = Math.max(1, parties - 1)
+  const column = Math.max(COLUMN_LEAST, Math.min(COLUMN_MOST, (room - left - end) / gaps))
+  return { width: Math.max(room, left + gaps * column + end), left, column, isNarrow }
 }
 
 /** The document of a body, as it is shown. */

@@ -1,16 +1,19 @@
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Message } from '../../lab/index.js'
+import { labUrl } from '../browser.js'
 import { lengthText } from '../parts/clock.js'
-import { curlOf, type IronicCall } from '../state/connection.js'
-import { bodyText, callText, hasFailed, partiesOf, statusText, type Call } from '../state/exchanges.js'
+import { Curl } from '../parts/curl.js'
+import { bodyText, callText, curlOfCall, hasFailed, partiesOf, statusText, type Call } from '../state/exchanges.js'
 import { hashOf } from '../state/route.js'
 
 /** A call with its bodies, in which secrets are masked. */
 export function ExchangeDetails({ call, close }: { call: Call; close: () => void }) {
   const [from, to] = partiesOf(call)
-  const { labTime, duration, fault, name, node } = call
+  const { labTime, duration, fault, name, node, machine } = call
+  const box = useRef<HTMLElement>(null)
+  useLayoutEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [call.id])
   return (
-    <section class="panel exchange" aria-label="Call">
+    <section ref={box} class="panel exchange" aria-label="Call">
       <div class="tools">
         <h2 class="mono">{callText(call)}</h2>
         <span class="space" />
@@ -27,43 +30,39 @@ export function ExchangeDetails({ call, close }: { call: Call; close: () => void
         <strong class={hasFailed(call) ? 'error-text' : ''}>{statusText(call)}</strong>
         {fault !== null && <a href="#/faults">struck by {fault}</a>}
         {(name ?? node) !== null && <a href={hashOf({ view: 'nodes', ident: name ?? node })}>{name ?? node}</a>}
+        {machine !== null && <a href={hashOf({ view: 'machines', ident: machine })}>machine {machine}</a>}
       </p>
       {call.kind === 'exchange' && call.nearMiss && (
         <p class="near-miss">
           Nearest is <span class="mono">{call.nearMiss.nearest}</span>: {call.nearMiss.why}.
         </p>
       )}
+      <CallAsCurl call={call} />
       {call.kind === 'exchange' && (
-        <>
-          {to === 'ironic' && <Curl call={call} />}
-          <div class="bodies">
-            <MessagePart title="Request" message={call.request} />
-            <MessagePart title="Answer" message={call.response} />
-          </div>
-        </>
+        <div class="bodies">
+          <MessagePart title="Request" message={call.request} />
+          <MessagePart title="Answer" message={call.response} />
+        </div>
       )}
     </section>
   )
 }
 
-function Curl({ call }: { call: Call & { kind: 'exchange' } }) {
-  const [isCopied, setCopied] = useState(false)
-  const { method, target, request } = call
-  const body = request.body === null ? {} : { body: request.body }
-  const text = curlOf({ method: method as IronicCall['method'], path: target, ...body })
-  const copy = (): void => {
-    navigator.clipboard.writeText(text).then(
-      () => setCopied(true),
-      () => setCopied(false),
-    )
-  }
+/** The call for a shell. Masked secrets and servers elsewhere are the user's to fill in. */
+function CallAsCurl({ call }: { call: Call }) {
+  const text = curlOfCall(call, labUrl())
+  if (text === null) return null
+  const variable = /"\$(\w+)"/.exec(text)?.[1]
   return (
-    <div class="curl">
-      <pre tabIndex={0} aria-label="The call as curl">
-        {text}
-      </pre>
-      <button onClick={copy}>{isCopied ? 'Copied' : 'Copy'}</button>
-    </div>
+    <>
+      <Curl text={text} label="The call as curl" />
+      {(variable !== undefined || text.includes('***')) && (
+        <p class="quiet">
+          {text.includes('***') && '*** stands for a secret that is masked. '}
+          {variable !== undefined && `${variable} is the address of the server.`}
+        </p>
+      )}
+    </>
   )
 }
 

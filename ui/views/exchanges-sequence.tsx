@@ -1,16 +1,29 @@
-import { sequenceOf, type Call } from '../state/exchanges.js'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { cutText, sequenceOf, sequencePlaces, type Arrow, type Call } from '../state/exchanges.js'
 
-const [COLUMN, LEFT, TOP, STEP] = [230, 90, 34, 34]
+const [TOP, STEP] = [34, 34]
+/** Width of a letter of a label. */
+const LETTER = 6.4
 
 /** Calls as arrows between those who take part, the oldest first. */
 export function SequenceDiagram(props: { calls: readonly Call[]; picked: number | null; pick: (id: number) => void }) {
   const { calls, picked, pick } = props
+  const box = useRef<HTMLDivElement>(null)
+  const [room, setRoom] = useState(0)
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(() => setRoom(box.current!.clientWidth))
+    observer.observe(box.current!)
+    return () => observer.disconnect()
+  }, [])
   const { parties, arrows } = sequenceOf(calls)
-  const x = (party: number): number => LEFT + 40 + party * COLUMN
-  const width = x(parties.length - 1) + 150
+  const { width, left, column, isNarrow } = sequencePlaces(room, parties.length)
+  const x = (party: number): number => left + party * column
   const height = TOP + arrows.length * STEP + 16
+  const timeOf = (call: Call): string => call.labTime.slice(11, isNarrow ? 19 : 23)
+  const words = ({ from, to, label, answer }: Arrow): string =>
+    `${cutText(label, (width - Math.min(x(from), x(to)) - 8) / LETTER - answer.length - 3)} → ${answer}`
   return (
-    <div class="sequence" tabIndex={0} role="region" aria-label="Sequence diagram">
+    <div ref={box} class="sequence" tabIndex={0} role="region" aria-label="Sequence diagram">
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
         {parties.map((party, index) => (
           <g key={party}>
@@ -20,18 +33,18 @@ export function SequenceDiagram(props: { calls: readonly Call[]; picked: number 
             </text>
           </g>
         ))}
-        {arrows.map(({ call, from, to, label, answer, isBad }, index) => {
+        {arrows.map((arrow, index) => {
+          const { call, from, to, label, answer, isBad } = arrow
           const y = TOP + index * STEP + 20
           const isBack = to < from
           const [start, end] = [x(from), x(to) + (isBack ? 6 : -6)]
-          const left = Math.min(x(from), x(to)) + 8
           return (
             <g
               key={call.id}
               class={`arrow${isBad ? ' bad' : ''}${call.id === picked ? ' picked' : ''}`}
               role="button"
               tabIndex={0}
-              aria-label={`${call.labTime.slice(11, 23)} ${label} → ${answer}, ${parties[from]} to ${parties[to]}`}
+              aria-label={`${timeOf(call)} ${label} → ${answer}, ${parties[from]} to ${parties[to]}`}
               onClick={() => pick(call.id)}
               onKeyDown={(event) => {
                 if (event.key !== 'Enter' && event.key !== ' ') return
@@ -41,12 +54,12 @@ export function SequenceDiagram(props: { calls: readonly Call[]; picked: number 
             >
               <rect x={0} y={y - 18} width={width} height={STEP - 4} />
               <text class="time" x={4} y={y + 4}>
-                {call.labTime.slice(11, 23)}
+                {timeOf(call)}
               </text>
               <line x1={start} x2={end} y1={y} y2={y} />
               <path d={isBack ? `M${end} ${y}l7 -4v8z` : `M${end} ${y}l-7 -4v8z`} />
-              <text class="label" x={left} y={y - 5}>
-                {label} → {answer}
+              <text class="label" x={Math.min(x(from), x(to)) + 8} y={y - 5}>
+                {words(arrow)}
               </text>
             </g>
           )

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
+import { atMostEvery, pause } from '../browser.js'
 import { go, route } from '../parts/navigation.js'
 import { takeKeys } from '../parts/keys.js'
 import { lab, link, sentenceOf } from '../state/connection.js'
+import { isFleet, rows } from '../state/lab-state.js'
 import { isCall, PARTIES, selectedCalls, withMore, type Call, type CallFilter } from '../state/exchanges.js'
-import { atMostEvery } from '../browser.js'
 import { ExchangeDetails } from './exchanges-details.js'
 import { SequenceDiagram } from './exchanges-sequence.js'
 import { ExchangeTable } from './exchanges-table.js'
@@ -12,6 +13,8 @@ import { ExchangeTable } from './exchanges-table.js'
 const FIRST = 500
 /** Time between two drawings while calls come. */
 const SOON = 200
+/** Pause before a stream that ended is opened again. */
+const AGAIN = 1000
 /** Rows of the table, and arrows of the diagram. */
 const [MOST_ROWS, MOST_ARROWS] = [300, 80]
 
@@ -25,14 +28,20 @@ export function ExchangesView() {
   const isDiagram = query['as'] === 'diagram'
   const [calls, setCalls] = useState<readonly Call[]>([])
   const [problem, setProblem] = useState<string | null>(null)
+  // A list that moves cannot be read.
+  const [held, setHeld] = useState<readonly Call[] | null>(null)
   const isLive = link.value.kind === 'live'
+  const isOfMachine = isFleet.value || rows.get(filter.node)?.isNode === false
+  const subject = filter.node === '' ? {} : isOfMachine ? { machine: filter.node } : { node: filter.node }
   useEffect(() => {
     if (!isLive) return undefined
     const controller = new AbortController()
-    void follow(filter.node, controller.signal, setCalls, setProblem)
+    void follow(subject, controller.signal, setCalls, setProblem)
     return () => controller.abort()
   }, [filter.node, isLive])
-  const shown = selectedCalls(calls, filter)
+  const listed = held ?? calls
+  const shown = selectedCalls(listed, filter)
+  const hold = (): void => setHeld(held ? null : calls)
   const picked = shown.find(({ id }) => String(id) === query['call']) ?? null
   const change = (more: Record<string, string>): void =>
     go({ view: 'exchanges', query: { ...query, ...more } }, { replace: true })
@@ -49,16 +58,20 @@ export function ExchangesView() {
       { key: 'k', does: 'call before in the list', act: step(-1) },
       { key: 'd', does: 'list or diagram', act: () => change({ as: isDiagram ? '' : 'diagram' }) },
       { key: 'x', does: 'close the call', act: () => pick(null) },
+      { key: 'h', does: 'hold the list, or go on', act: hold },
     ])
-  }, [shown, picked?.id, isDiagram])
+  }, [shown, picked?.id, isDiagram, held])
   return (
     <>
       <div class="tools">
         <h1>Exchanges</h1>
         <span class="quiet" role="status">
-          {shown.length} of {calls.length} calls
+          {shown.length} of {listed.length} calls{held ? ', held' : ''}
         </span>
         <span class="space" />
+        <button aria-pressed={held !== null} title="keeps the list as it is while you read (h)" onClick={hold}>
+          Hold
+        </button>
         <div class="choice" role="group" aria-label="Shown as">
           <button aria-pressed={!isDiagram} onClick={() => change({ as: '' })}>
             List
@@ -69,7 +82,7 @@ export function ExchangesView() {
         </div>
       </div>
       <div class="tools exchange-filter">
-        <Text label="Node" value={filter.node} onChange={(node) => change({ node })} />
+        <Text label={isFleet.value ? 'Machine' : 'Node'} value={filter.node} onChange={(node) => change({ node })} />
         <Text label="Route" value={filter.route} onChange={(text) => change({ route: text })} />
         <label>
           Party{' '}
@@ -105,13 +118,15 @@ export function ExchangesView() {
       </div>
       {problem !== null && <p class="error-text">{problem}</p>}
       {shown.length === 0 && <p class="empty">No call fits. Calls appear as they are made.</p>}
-      {picked && <ExchangeDetails call={picked} close={() => pick(null)} />}
-      {shown.length > 0 &&
-        (isDiagram ? (
-          <SequenceDiagram calls={shown.slice(-MOST_ARROWS)} picked={picked?.id ?? null} pick={pick} />
-        ) : (
-          <ExchangeTable calls={shown.slice(-MOST_ROWS).reverse()} picked={picked?.id ?? null} pick={pick} />
-        ))}
+      <div class={picked ? 'beside' : ''}>
+        {picked && <ExchangeDetails call={picked} close={() => pick(null)} />}
+        {shown.length > 0 &&
+          (isDiagram ? (
+            <SequenceDiagram calls={shown.slice(-MOST_ARROWS)} picked={picked?.id ?? null} pick={pick} />
+          ) : (
+            <ExchangeTable calls={shown.slice(-MOST_ROWS).reverse()} picked={picked?.id ?? null} pick={pick} />
+          ))}
+      </div>
     </>
   )
 }
@@ -127,31 +142,34 @@ function Text({ label, value, onChange }: { label: string; value: string; onChan
 
 /** Reads the last calls, and follows those that come. */
 async function follow(
-  node: string,
+  subject: { node?: string; machine?: string },
   signal: AbortSignal,
   show: (calls: readonly Call[]) => void,
   fail: (problem: string | null) => void,
 ): Promise<void> {
-  const query = { kind: ['exchange', 'bmc'] as const, ...(node === '' ? {} : { node }) }
-  try {
-    const { journal } = await lab(signal).index()
-    const { entries } = await lab(signal).journal({ ...query, last: FIRST })
-    let calls: readonly Call[] = entries.filter(isCall)
-    let waiting: Call[] = []
-    show(calls)
-    fail(null)
-    const draw = atMostEvery(SOON, () => {
-      calls = withMore(calls, waiting)
-      waiting = []
-      if (!signal.aborted) show(calls)
-    })
-    const last = Math.max(journal.last, entries.at(-1)?.id ?? 0)
-    for await (const entry of lab(signal).events({ ...query, after: last })) {
-      if (isCall(entry)) waiting.push(entry)
-      if (waiting.length > FIRST) waiting = waiting.slice(-FIRST)
-      draw()
+  const query = { kind: ['exchange', 'bmc'] as const, ...subject }
+  while (!signal.aborted) {
+    try {
+      const { journal } = await lab(signal).index()
+      const { entries } = await lab(signal).journal({ ...query, last: FIRST })
+      let calls: readonly Call[] = entries.filter(isCall)
+      let waiting: Call[] = []
+      show(calls)
+      fail(null)
+      const draw = atMostEvery(SOON, () => {
+        calls = withMore(calls, waiting)
+        waiting = []
+        if (!signal.aborted) show(calls)
+      })
+      const last = Math.max(journal.last, entries.at(-1)?.id ?? 0)
+      for await (const entry of lab(signal).events({ ...query, after: last })) {
+        if (isCall(entry)) waiting.push(entry)
+        if (waiting.length > FIRST) waiting = waiting.slice(-FIRST)
+        draw()
+      }
+    } catch (error) {
+      if (!signal.aborted) fail(sentenceOf(error))
     }
-  } catch (error) {
-    if (!signal.aborted) fail(sentenceOf(error))
+    await pause(AGAIN, signal)
   }
 }

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { settings } from '../browser.js'
 import { takeKeys } from '../parts/keys.js'
 import { go, route } from '../parts/navigation.js'
+import { saveReport } from '../parts/report.js'
 import { Mark } from '../parts/shapes.js'
 import { countsOf, EVERYTHING, filtered, isEverything, type Filter } from '../state/filter.js'
 import type { CellSize } from '../state/grid-layout.js'
@@ -93,6 +94,7 @@ export function FleetView() {
           {selected.value.size > 0 ? 'Select none' : 'Select all'}
         </button>
         <span class="space" />
+        {!isFleet.value && <button onClick={() => void saveReport()}>Save report</button>}
         <div class="choice" role="group" aria-label="Shown as">
           <button aria-pressed={form === 'grid'} onClick={() => choose('grid')}>
             Grid

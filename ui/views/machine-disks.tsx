@@ -1,6 +1,7 @@
+import { useState } from 'preact/hooks'
 import type { DiskDrawing } from '../../lab/index.js'
 import { clockText } from '../parts/clock.js'
-import { bytesText, diskBoxes } from '../state/disk-layout.js'
+import { bytesText, diskBoxes, usedEnd, writesOf } from '../state/disk-layout.js'
 
 const WIDTH = 1000
 
@@ -19,6 +20,9 @@ export function MachineDisks({ disks }: { disks: readonly DiskDrawing[] }) {
 
 function Disk({ disk }: { disk: DiskDrawing }) {
   const { name, size, model, serial, table, partitions, written, lastRun, boot, problem } = disk
+  const [isWhole, setWhole] = useState(false)
+  const used = usedEnd(disk)
+  const end = isWhole || used === null ? size : used
   const words = partitions.map(
     ({ number, name: title, filesystem, offset, length }) =>
       `${number} ${title ?? ''}: ${filesystem?.type ?? 'no filesystem'}, ${bytesText(length)} at ${bytesText(offset)}`,
@@ -33,6 +37,14 @@ function Disk({ disk }: { disk: DiskDrawing }) {
         </span>
       </h3>
       {problem !== null && <p class="error-text">{problem}</p>}
+      {used !== null && (
+        <p class="tools">
+          <span class="quiet">
+            {isWhole ? `All ${bytesText(size)}` : `The first ${bytesText(used)}; nothing is beyond but free room`}
+          </span>
+          <button onClick={() => setWhole(!isWhole)}>{isWhole ? 'Zoom to what is used' : 'Show the whole disk'}</button>
+        </p>
+      )}
       <svg
         class="partitions"
         viewBox={`0 0 ${WIDTH} 40`}
@@ -40,7 +52,7 @@ function Disk({ disk }: { disk: DiskDrawing }) {
         role="img"
         aria-label={`Partitions of ${name}: ${words.join('; ') || 'none'}`}
       >
-        {diskBoxes(size, partitions, WIDTH, 24).map(({ index, left, width }) => (
+        {diskBoxes(end, partitions, WIDTH, isWhole ? 24 : 6).map(({ index, left, width }) => (
           <rect key={index} class={`part-${index % 5}`} x={left} y={0} width={width} height={40}>
             <title>{words[index]}</title>
           </rect>
@@ -53,20 +65,22 @@ function Disk({ disk }: { disk: DiskDrawing }) {
         role="img"
         aria-label={`Writes to ${name}: ${written.map(({ by, length }) => `${by} ${bytesText(length)}`).join('; ') || 'none'}`}
       >
-        {written.map(({ offset, length, by, at, boot: inBoot }) => (
-          <rect
-            key={offset}
-            class={inBoot === lastRun?.boot ? 'fresh' : 'old'}
-            x={(offset / size) * WIDTH}
-            y={0}
-            width={Math.max(2, (length / size) * WIDTH)}
-            height={14}
-          >
-            <title>
-              {by} wrote {bytesText(length)} at {bytesText(offset)}, {clockText(at)}
-            </title>
-          </rect>
-        ))}
+        {written
+          .filter(({ offset }) => offset < end)
+          .map(({ offset, length, by, at, boot: inBoot }) => (
+            <rect
+              key={offset}
+              class={inBoot === lastRun?.boot ? 'fresh' : 'old'}
+              x={(offset / end) * WIDTH}
+              y={0}
+              width={Math.max(2, (length / end) * WIDTH)}
+              height={14}
+            >
+              <title>
+                {by} wrote {bytesText(length)} at {bytesText(offset)}, {clockText(at)}
+              </title>
+            </rect>
+          ))}
       </svg>
       <ul class="disk-legend">
         {partitions.map(({ number, changed, filesystem }, index) => (
@@ -82,10 +96,10 @@ function Disk({ disk }: { disk: DiskDrawing }) {
       </ul>
       {lastRun && (
         <p class="quiet">
-          The last boot that wrote changed {bytesText(lastRun.bytes)}, until {clockText(lastRun.at)}:{' '}
-          {[...new Set(written.filter((range) => range.boot === lastRun.boot).map(({ by }) => by))].join(', ')}.
+          The last boot that wrote changed {bytesText(lastRun.bytes)}, until {clockText(lastRun.at)}.
         </p>
       )}
+      {written.length > 0 && <WritesTable disk={disk} />}
       {boot && (
         <dl class="terms">
           <dt>System</dt>
@@ -93,9 +107,45 @@ function Disk({ disk }: { disk: DiskDrawing }) {
           <dt>Kernel</dt>
           <dd class="mono">{boot.kernelArguments.join(' ')}</dd>
           <dt>Next boot</dt>
-          <dd>{boot.firstBoot ? 'a first boot: Ignition will run' : 'Ignition does not run again'}</dd>
+          <dd>
+            {boot.firstBoot ? 'a first boot: Ignition will run' : 'Ignition does not run again'}
+            {boot.firstBoot && boot.ignition && `, with a config of ${bytesText(boot.ignition.size)}`}
+          </dd>
         </dl>
       )}
+    </div>
+  )
+}
+
+/** Who wrote, when, how much and where. */
+function WritesTable({ disk }: { disk: DiskDrawing }) {
+  return (
+    <div class="scrolled" tabIndex={0} role="region" aria-label={`Who wrote to ${disk.name}`}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Last write</th>
+            <th scope="col">By</th>
+            <th scope="col">Bytes</th>
+            <th scope="col">In</th>
+          </tr>
+        </thead>
+        <tbody>
+          {writesOf(disk).map(({ by, boot, at, bytes, ranges, partitions }) => (
+            <tr key={`${boot}/${by}`}>
+              <td class="mono">{clockText(at)}</td>
+              <td>
+                {by}
+                {boot === disk.lastRun?.boot && <span class="tag">last boot</span>}
+              </td>
+              <td>
+                {bytesText(bytes)} <span class="quiet">in {ranges === 1 ? '1 range' : `${ranges} ranges`}</span>
+              </td>
+              <td>{partitions.join(', ') || 'no partition'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </div>
   )
 }

@@ -77,12 +77,6 @@ export function MachineHardware({ machine }: { machine: MachineReport }) {
           )}
           {firmware.bootOrder.map(({ reference, target, device }) => `${target} ${device ?? reference}`).join(' → ')}
         </dd>
-        {firmware.media.length > 0 && (
-          <>
-            <dt>Media</dt>
-            <dd>{firmware.media.map(({ device, image }) => `${device}: ${image}`).join(', ')}</dd>
-          </>
-        )}
       </dl>
       <div class="exchange-box" tabIndex={0} role="region" aria-label="NICs">
         <table>

@@ -1,9 +1,8 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { DiskDrawing, MachineReport } from '../../lab/index.js'
-import { atMostEvery } from '../browser.js'
-import { lab, link, sentenceOf } from '../state/connection.js'
+import { useFollowed, type Subject } from '../parts/followed.js'
 import { rows, rowsVersion } from '../state/lab-state.js'
 import { hashOf } from '../state/route.js'
+import { MachineBmc } from './machine-bmc.js'
 import { MachineConsole } from './machine-console.js'
 import { MachineDisks } from './machine-disks.js'
 import { MachineFiles } from './machine-files.js'
@@ -15,21 +14,19 @@ interface Seen {
   readonly disks: readonly DiskDrawing[]
 }
 
-/** Time between two looks at a machine that changes. */
-const SOON = 400
+const MACHINE: Subject<Seen> = {
+  read: async (client, id) => {
+    const [machine, { disks }] = await Promise.all([client.machine(id), client.disks(id)])
+    return { machine, disks }
+  },
+  entriesOf: (machine) => ({ machine }),
+  soon: 400,
+}
 
 /** A machine from inside: power, firmware, NICs, disks, files, Ignition, console. */
 export function MachineView({ ident }: { ident: string | null }) {
   void rowsVersion.value
-  const [seen, setSeen] = useState<Seen | null>(null)
-  const [problem, setProblem] = useState<string | null>(null)
-  const isLive = link.value.kind === 'live'
-  useEffect(() => {
-    if (ident === null || !isLive) return undefined
-    const controller = new AbortController()
-    void follow(ident, controller.signal, setSeen, setProblem)
-    return () => controller.abort()
-  }, [ident, isLive])
+  const { value: seen, problem } = useFollowed(ident, MACHINE)
   const node = rows.list().find(({ machine, isNode }) => isNode && machine === ident)
   if (!seen)
     return (
@@ -52,36 +49,11 @@ export function MachineView({ ident }: { ident: string | null }) {
       {problem !== null && <p class="error-text">{problem}</p>}
       <MachinePower machine={machine} state={node?.state ?? null} />
       <MachineHardware machine={machine} />
+      <MachineBmc machine={machine} node={node?.name ?? null} />
       <MachineDisks disks={disks} />
       <MachineFiles machine={machine} disks={disks} />
       <MachineIgnition machine={machine} />
       <MachineConsole id={machine.id} />
     </>
   )
-}
-
-/** Looks at a machine, and again whenever something happens to it. */
-async function follow(
-  id: string,
-  signal: AbortSignal,
-  show: (seen: Seen) => void,
-  fail: (problem: string | null) => void,
-): Promise<void> {
-  const read = async (): Promise<void> => {
-    try {
-      const client = lab(signal)
-      const [machine, { disks }] = await Promise.all([client.machine(id), client.disks(id)])
-      show({ machine, disks })
-      fail(null)
-    } catch (error) {
-      if (!signal.aborted) fail(sentenceOf(error))
-    }
-  }
-  await read()
-  const soon = atMostEvery(SOON, () => void (signal.aborted || read()))
-  try {
-    for await (const _ of lab(signal).events({ machine: id })) soon()
-  } catch {
-    // The page says that the server is lost, and begins again when it is back.
-  }
 }

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { NodeTimeline } from '../../lab/index.js'
 import { wallTime } from '../browser.js'
 import { clockText, dateText, lengthText } from '../parts/clock.js'
@@ -15,11 +15,14 @@ import {
   type Cluster,
   type Span,
 } from '../state/timeline-layout.js'
+import { wallTimes } from '../state/wall-time.js'
 
 const [STATES_TOP, STEPS_TOP, LANES_TOP, LANE, AXIS] = [4, 34, 66, 22, 24]
 const HEIGHT = LANES_TOP + LANES.length * LANE + AXIS
 const LABELS = 64
 const SMALLEST = 6
+/** Room for half of a time below the axis. */
+const TICK_ROOM = 30
 
 /** The past of a node as a picture: states and steps as spans, all else as marks. */
 export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
@@ -41,7 +44,11 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
     const next = zoomed(span, factor, around, whole)
     setChosen(next.to - next.from >= (whole.to - whole.from) * 0.999 ? null : next)
   }
-  const offset = isWall ? wallOffset(timeline) : 0
+  const present = useMemo(() => ({ lab: Date.parse(timeline.now), wall: wallTime() }), [timeline])
+  const shownTime = useMemo(
+    () => (isWall ? wallTimes(timeline.walls, present) : (time: number) => time),
+    [timeline, isWall, present],
+  )
   const wheel = useRef((_event: WheelEvent) => {})
   wheel.current = (event) => {
     if (!event.ctrlKey && !event.shiftKey) return
@@ -93,17 +100,17 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
       <div ref={box} class="timeline">
         {width > 0 && (
           <svg width={width} height={HEIGHT} role="img" aria-label={summaryOf(timeline)}>
-            <Lanes {...{ timeline, span, x, width, offset, room }} />
+            <Lanes {...{ timeline, span, x, width, shownTime, room }} />
             {clusters.map((cluster) => (
               <MarkShape key={`${cluster.lane}/${cluster.marks[0]!.entry}`} {...{ cluster, room, setPicked }} />
             ))}
           </svg>
         )}
       </div>
-      {picked && <Picked cluster={picked} offset={offset} />}
+      {picked && <Picked cluster={picked} shownTime={shownTime} />}
       <details>
         <summary>As a list</summary>
-        <EventList timeline={timeline} offset={offset} />
+        <EventList timeline={timeline} shownTime={shownTime} />
       </details>
     </section>
   )
@@ -118,19 +125,19 @@ function summaryOf({ states, steps, marks }: NodeTimeline): string {
   return `States: ${path.join(', ')}${ending}; ${marks.length} marks, ${bad} of them bad`
 }
 
-/** Milliseconds from lab time to the time of this computer, at the present of the timeline. */
-const wallOffset = ({ now }: NodeTimeline): number => wallTime() - Date.parse(now)
+/** A lab time by the clock that is shown. */
+type ShownTime = (labTime: number) => number
 
 interface LanesProps {
   readonly timeline: NodeTimeline
   readonly span: Span
   readonly x: (time: number) => number
   readonly width: number
-  readonly offset: number
+  readonly shownTime: ShownTime
   readonly room: number
 }
 
-function Lanes({ timeline, span, x, width, offset, room }: LanesProps) {
+function Lanes({ timeline, span, x, width, shownTime, room }: LanesProps) {
   const now = Date.parse(timeline.now)
   const block = (from: string | null, to: string | null) => {
     const left = Math.max(LABELS, from === null ? LABELS : x(Date.parse(from)))
@@ -142,8 +149,8 @@ function Lanes({ timeline, span, x, width, offset, room }: LanesProps) {
       {ticksOf(span, Math.max(2, Math.floor(room / 90))).map((tick) => (
         <g key={tick} class="tick">
           <line x1={x(tick)} x2={x(tick)} y1={0} y2={HEIGHT - AXIS} />
-          <text x={x(tick)} y={HEIGHT - 8}>
-            {tickText(tick + offset, span)}
+          <text x={Math.min(x(tick), width - TICK_ROOM)} y={HEIGHT - 8}>
+            {tickText(shownTime(tick), span)}
           </text>
         </g>
       ))}
@@ -232,14 +239,14 @@ function MarkShape({
   )
 }
 
-function Picked({ cluster: { lane, marks }, offset }: { cluster: Cluster; offset: number }) {
+function Picked({ cluster: { lane, marks }, shownTime }: { cluster: Cluster; shownTime: ShownTime }) {
   return (
     <div class="picked" role="status">
       <strong>{lane}</strong>
       <ul>
         {marks.slice(0, 30).map(({ entry, at, text, isBad, duration }) => (
           <li key={entry} class={isBad ? 'error-text' : ''}>
-            <span class="mono">{clockText(Date.parse(at) + offset)}</span> {text}
+            <span class="mono">{clockText(shownTime(Date.parse(at)))}</span> {text}
             {duration > 0 && <span class="quiet"> {lengthText(duration)}</span>}
           </li>
         ))}
@@ -250,7 +257,7 @@ function Picked({ cluster: { lane, marks }, offset }: { cluster: Cluster; offset
 
 const MOST_LISTED = 300
 
-function EventList({ timeline, offset }: { timeline: NodeTimeline; offset: number }) {
+function EventList({ timeline, shownTime }: { timeline: NodeTimeline; shownTime: ShownTime }) {
   const events = [
     ...timeline.states.map(({ state, from }) => ({ at: from, text: state, isBad: lookOf(state) === 'failed' })),
     ...timeline.steps.map(({ interface: owner, step, from, outcome }) => ({
@@ -265,7 +272,7 @@ function EventList({ timeline, offset }: { timeline: NodeTimeline; offset: numbe
     <ul class="events" tabIndex={0} aria-label="Events, the last first">
       {events.map(({ at, text, isBad }, index) => (
         <li key={index} class={isBad ? 'error-text' : ''}>
-          <span class="mono quiet">{dateText(Date.parse(at!) + offset)}</span> {text}
+          <span class="mono quiet">{dateText(shownTime(Date.parse(at!)))}</span> {text}
         </li>
       ))}
     </ul>

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { Curl } from '../parts/curl.js'
 import { doing } from '../parts/notices.js'
 import { callIronic, curlOf } from '../state/connection.js'
 import type { Row } from '../state/rows.js'
@@ -42,17 +43,7 @@ export function NodeVerbs({ row }: { row: Row }) {
           ))
         )}
       </div>
-      {verb && <Curl verb={verb} row={row} />}
+      {verb && <Curl text={curlOf(verb.call(row))} label={`${verb.title} as curl`} />}
     </section>
-  )
-}
-
-function Curl({ verb, row }: { verb: Verb; row: Row }) {
-  const text = curlOf(verb.call(row))
-  return (
-    <div class="curl">
-      <pre aria-label={`${verb.title} as curl`}>{text}</pre>
-      <button onClick={() => void doing(() => navigator.clipboard.writeText(text), 'Copied.')}>Copy</button>
-    </div>
   )
 }

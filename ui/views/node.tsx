@@ -1,11 +1,12 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { NodeTimeline } from '../../lab/index.js'
-import { atMostEvery } from '../browser.js'
 import { clockText, lengthText, sinceText } from '../parts/clock.js'
+import { useFollowed, type Subject } from '../parts/followed.js'
 import { takeKeys } from '../parts/keys.js'
 import { go } from '../parts/navigation.js'
+import { saveReport } from '../parts/report.js'
 import { Mark } from '../parts/shapes.js'
-import { lab, link, sentenceOf } from '../state/connection.js'
+import { link } from '../state/connection.js'
 import { labTime, rows, rowsVersion } from '../state/lab-state.js'
 import { lookOf } from '../state/looks.js'
 import { hashOf } from '../state/route.js'
@@ -14,23 +15,17 @@ import { NodeRecordPanel } from './node-record.js'
 import { NodeTimelinePicture } from './node-timeline.js'
 import { NodeVerbs } from './node-verbs.js'
 
-/** Time between two readings of a node that changes. */
-const SOON = 250
+const NODE: Subject<NodeTimeline> = {
+  read: (client, id) => client.timeline(id),
+  entriesOf: (node) => ({ node }),
+  soon: 250,
+}
 
 /** A node: where it stands, why, its past, its verbs and its record. */
 export function NodeView({ ident }: { ident: string | null }) {
   void rowsVersion.value
   const row = ident === null ? undefined : rows.named(ident)
-  const [timeline, setTimeline] = useState<NodeTimeline | null>(null)
-  const [problem, setProblem] = useState<string | null>(null)
-  const isLive = link.value.kind === 'live'
-  const id = row?.id
-  useEffect(() => {
-    if (id === undefined || !isLive) return undefined
-    const controller = new AbortController()
-    void follow(id, controller.signal, setTimeline, setProblem)
-    return () => controller.abort()
-  }, [id, isLive])
+  const { value: timeline, problem } = useFollowed(row?.id ?? null, NODE)
   useEffect(() => takeKeys(neighbourKeys(ident)), [ident])
   if (!row)
     return (
@@ -43,6 +38,9 @@ export function NodeView({ ident }: { ident: string | null }) {
     <>
       <p class="path">
         <a href="#/fleet">Fleet</a> <span class="quiet">/</span> {row.name}
+        <button class="report" onClick={() => void saveReport(row.name)}>
+          Save report
+        </button>
       </p>
       <Head row={row} timeline={timeline} />
       {problem !== null && <p class="error-text">{problem}</p>}
@@ -53,30 +51,6 @@ export function NodeView({ ident }: { ident: string | null }) {
       <NodeRecordPanel id={row.id} version={timeline?.states.length ?? 0} state={row.state} />
     </>
   )
-}
-
-/** Reads a node's timeline, and again whenever something happens to it. */
-async function follow(
-  node: string,
-  signal: AbortSignal,
-  show: (timeline: NodeTimeline) => void,
-  fail: (problem: string | null) => void,
-): Promise<void> {
-  const read = async (): Promise<void> => {
-    try {
-      show(await lab(signal).timeline(node))
-      fail(null)
-    } catch (error) {
-      if (!signal.aborted) fail(sentenceOf(error))
-    }
-  }
-  await read()
-  const soon = atMostEvery(SOON, () => void (signal.aborted || read()))
-  try {
-    for await (const _ of lab(signal).events({ node })) soon()
-  } catch {
-    // The page says that the server is lost, and begins again when it is back.
-  }
 }
 
 /** Keys that lead to the nodes beside this one. */
