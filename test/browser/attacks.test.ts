@@ -1,18 +1,8 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ATTACKS } from './kit/attacks.js'
 import { LabProcess } from './kit/lab-process.js'
 import { openBrowser, Tab } from './kit/tab.js'
-
-const ATTACKS = [
-  '<script>window.struck=1</script>',
-  '<img src=x onerror="window.struck=1">',
-  '"><svg onload=window.struck=1>',
-  "';window.struck=1;//",
-  '<a href="javascript:window.struck=1">click</a>',
-  '{{constructor.constructor("window.struck=1")()}}',
-  '</title></textarea><iframe srcdoc="<script>parent.struck=1</script>">',
-  '\u001b]0;x\u0007\u202e<b>bold</b>\u0000',
-]
 
 let browser: Browser
 let running: LabProcess

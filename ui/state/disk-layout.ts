@@ -54,7 +54,7 @@ export function usedEnd({
     ({ offset, length }) => offset + length,
   )
   const end = Math.max(0, ...ends)
-  return end > 0 && end < size * MOSTLY_EMPTY ? end : null
+  return partitions.length > 0 && end < size * MOSTLY_EMPTY ? end : null
 }
 
 /** Writes of one program in one boot. */

@@ -1,9 +1,9 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { cutText, sequenceOf, sequencePlaces, type Arrow, type Call } from '../state/exchanges.js'
 
-const [TOP, STEP] = [34, 34]
+const [TOP, STEP, TIME_GAP] = [34, 34, 12]
 /** Width of a letter of a label. */
-const LETTER = 6.4
+const LETTER = 7.2
 
 /** Calls as arrows between those who take part, the oldest first. */
 export function SequenceDiagram(props: { calls: readonly Call[]; picked: number | null; pick: (id: number) => void }) {
@@ -34,33 +34,35 @@ export function SequenceDiagram(props: { calls: readonly Call[]; picked: number 
           </g>
         ))}
         {arrows.map((arrow, index) => {
-          const { call, from, to, label, answer, isBad } = arrow
+          const { call, from, to, isBad } = arrow
           const y = TOP + index * STEP + 20
           const isBack = to < from
           const [start, end] = [x(from), x(to) + (isBack ? 6 : -6)]
+          // The name of a button begins with what is seen of it, so the time stands beside it.
           return (
-            <g
-              key={call.id}
-              class={`arrow${isBad ? ' bad' : ''}${call.id === picked ? ' picked' : ''}`}
-              role="button"
-              tabIndex={0}
-              aria-label={`${timeOf(call)} ${label} → ${answer}, ${parties[from]} to ${parties[to]}`}
-              onClick={() => pick(call.id)}
-              onKeyDown={(event) => {
-                if (event.key !== 'Enter' && event.key !== ' ') return
-                event.preventDefault()
-                pick(call.id)
-              }}
-            >
-              <rect x={0} y={y - 18} width={width} height={STEP - 4} />
+            <g key={call.id}>
               <text class="time" x={4} y={y + 4}>
                 {timeOf(call)}
               </text>
-              <line x1={start} x2={end} y1={y} y2={y} />
-              <path d={isBack ? `M${end} ${y}l7 -4v8z` : `M${end} ${y}l-7 -4v8z`} />
-              <text class="label" x={Math.min(x(from), x(to)) + 8} y={y - 5}>
-                {words(arrow)}
-              </text>
+              <g
+                class={`arrow${isBad ? ' bad' : ''}${call.id === picked ? ' picked' : ''}`}
+                role="button"
+                tabIndex={0}
+                aria-label={`${words(arrow)}, ${parties[from]} to ${parties[to]}, at ${timeOf(call)}`}
+                onClick={() => pick(call.id)}
+                onKeyDown={(event) => {
+                  if (event.key !== 'Enter' && event.key !== ' ') return
+                  event.preventDefault()
+                  pick(call.id)
+                }}
+              >
+                <rect x={left - TIME_GAP} y={y - 18} width={width - left + TIME_GAP} height={STEP - 4} />
+                <line x1={start} x2={end} y1={y} y2={y} />
+                <path d={isBack ? `M${end} ${y}l7 -4v8z` : `M${end} ${y}l-7 -4v8z`} />
+                <text class="label" x={Math.min(x(from), x(to)) + 8} y={y - 5}>
+                  {words(arrow)}
+                </text>
+              </g>
             </g>
           )
         })}

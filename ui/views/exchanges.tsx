@@ -6,6 +6,7 @@ import { lab, link, sentenceOf } from '../state/connection.js'
 import { isFleet, rows } from '../state/lab-state.js'
 import { isCall, PARTIES, selectedCalls, withMore, type Call, type CallFilter } from '../state/exchanges.js'
 import { ExchangeDetails } from './exchanges-details.js'
+import { useEarlier, type Subject } from './exchanges-earlier.js'
 import { SequenceDiagram } from './exchanges-sequence.js'
 import { ExchangeTable } from './exchanges-table.js'
 
@@ -40,7 +41,9 @@ export function ExchangesView() {
     return () => controller.abort()
   }, [filter.node, isLive])
   const listed = held ?? calls
-  const shown = selectedCalls(listed, filter)
+  const following = selectedCalls(listed, filter)
+  const { older, isBusy, isAll, more } = useEarlier(subject, filter, listed[0], following.length)
+  const shown = older.length > 0 ? [...older, ...following] : following
   const hold = (): void => setHeld(held ? null : calls)
   const picked = shown.find(({ id }) => String(id) === query['call']) ?? null
   const change = (more: Record<string, string>): void =>
@@ -66,7 +69,7 @@ export function ExchangesView() {
       <div class="tools">
         <h1>Exchanges</h1>
         <span class="quiet" role="status">
-          {shown.length} of {listed.length} calls{held ? ', held' : ''}
+          {shown.length} of {listed.length + older.length} calls{held ? ', held' : ''}
         </span>
         <span class="space" />
         <button aria-pressed={held !== null} title="keeps the list as it is while you read (h)" onClick={hold}>
@@ -117,19 +120,29 @@ export function ExchangesView() {
         </label>
       </div>
       {problem !== null && <p class="error-text">{problem}</p>}
-      {shown.length === 0 && <p class="empty">No call fits. Calls appear as they are made.</p>}
+      {shown.length === 0 && (
+        <p class="empty">{isBusy ? 'Looking at earlier calls …' : 'No call fits. Calls appear as they are made.'}</p>
+      )}
       <div class={picked ? 'beside' : ''}>
         {picked && <ExchangeDetails call={picked} close={() => pick(null)} />}
         {shown.length > 0 &&
           (isDiagram ? (
             <SequenceDiagram calls={shown.slice(-MOST_ARROWS)} picked={picked?.id ?? null} pick={pick} />
           ) : (
-            <ExchangeTable calls={shown.slice(-MOST_ROWS).reverse()} picked={picked?.id ?? null} pick={pick} />
+            <ExchangeTable calls={rowsOf(shown, older.length)} picked={picked?.id ?? null} pick={pick} />
           ))}
       </div>
+      {listed.length > 0 && !isAll && (
+        <button disabled={isBusy} onClick={more}>
+          {isBusy ? 'Looking …' : 'Earlier calls'}
+        </button>
+      )}
     </>
   )
 }
+
+/** The newest first. Earlier ones that were asked for are all there. */
+const rowsOf = (shown: readonly Call[], asked: number): Call[] => shown.slice(-MOST_ROWS - asked).reverse()
 
 function Text({ label, value, onChange }: { label: string; value: string; onChange: (text: string) => void }) {
   return (
@@ -142,7 +155,7 @@ function Text({ label, value, onChange }: { label: string; value: string; onChan
 
 /** Reads the last calls, and follows those that come. */
 async function follow(
-  subject: { node?: string; machine?: string },
+  subject: Subject,
   signal: AbortSignal,
   show: (calls: readonly Call[]) => void,
   fail: (problem: string | null) => void,

@@ -40,7 +40,7 @@ function Disk({ disk }: { disk: DiskDrawing }) {
       {used !== null && (
         <p class="tools">
           <span class="quiet">
-            {isWhole ? `All ${bytesText(size)}` : `The first ${bytesText(used)}; nothing is beyond but free room`}
+            {isWhole ? `All ${bytesText(size)}` : `The first ${bytesText(used)}; the rest is free`}
           </span>
           <button onClick={() => setWhole(!isWhole)}>{isWhole ? 'Zoom to what is used' : 'Show the whole disk'}</button>
         </p>
@@ -117,7 +117,7 @@ function Disk({ disk }: { disk: DiskDrawing }) {
   )
 }
 
-/** Who wrote, when, how much and where. */
+/** Programs that wrote, when, how much and where. */
 function WritesTable({ disk }: { disk: DiskDrawing }) {
   return (
     <div class="scrolled" tabIndex={0} role="region" aria-label={`Who wrote to ${disk.name}`}>

@@ -18,7 +18,13 @@ export function MachineFiles({ machine, disks }: { machine: MachineReport; disks
   const bootDisk = disks.find(({ boot }) => boot)?.name
   const version = disks.map(({ lastRun }) => lastRun?.at ?? 0).join()
   const query = { filesystem, ...(filesystem === 'boot' && bootDisk !== undefined ? { disk: bootDisk } : {}) }
+  const isThere = filesystem === 'boot' ? bootDisk !== undefined : machine.os !== null
   useEffect(() => {
+    if (!isThere) {
+      setFiles(null)
+      setProblem(filesystem === 'boot' ? 'No disk has a boot filesystem.' : 'No system was booted from its disk.')
+      return undefined
+    }
     const controller = new AbortController()
     lab(controller.signal)
       .filesOfMachine(machine.id, query)
@@ -31,7 +37,7 @@ export function MachineFiles({ machine, disks }: { machine: MachineReport; disks
         },
       )
     return () => controller.abort()
-  }, [machine.id, filesystem, version])
+  }, [machine.id, filesystem, version, isThere])
   const open = (path: string) => () =>
     void lab()
       .filesOfMachine(machine.id, { ...query, path })

@@ -6,6 +6,14 @@ import { LabClient } from '../../../lab/index.js'
 
 const COMMAND = fileURLToPath(new URL('../../../dist/bundle/ironstage.js', import.meta.url))
 
+interface Ready {
+  event: string
+  ironic_url?: string
+  control_url?: string
+  redfish_url?: string
+  ui_url: string
+}
+
 /** `ironstage up` in a process of its own, as users start it. */
 export class LabProcess {
   readonly lab: LabClient
@@ -15,26 +23,35 @@ export class LabProcess {
     readonly pageUrl: string,
     readonly child: ReturnType<typeof spawn>,
     readonly headers: Readonly<Record<string, string>>,
+    /** Where the BMCs of a fleet are. */
+    readonly redfishUrl: string | null,
   ) {
     this.lab = new LabClient(url, { headers })
   }
 
   /** @param args of `ironstage up`, beyond its port */
-  static async start(args: readonly string[], headers: Readonly<Record<string, string>> = {}): Promise<LabProcess> {
-    const port = args.includes('--port') ? [] : ['--port', '0']
-    const child = spawn(process.execPath, [COMMAND, 'up', '--json', ...port, ...args], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    let ready: { ironic_url: string; ui_url: string } | undefined
+  static start(args: readonly string[], headers: Readonly<Record<string, string>> = {}): Promise<LabProcess> {
+    return LabProcess.#run(['up', ...(args.includes('--port') ? [] : ['--port', '0']), ...args], headers)
+  }
+
+  /** `ironstage fleet`: machines whose Ironic is elsewhere. @param args beyond its port */
+  static startFleet(args: readonly string[]): Promise<LabProcess> {
+    return LabProcess.#run(['fleet', '--redfish-port', '0', '--user', 'admin', ...args], {})
+  }
+
+  static async #run(args: readonly string[], headers: Readonly<Record<string, string>>): Promise<LabProcess> {
+    const child = spawn(process.execPath, [COMMAND, ...args, '--json'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let ready: Ready | undefined
     for await (const line of createInterface({ input: child.stdout! })) {
-      const event = JSON.parse(line) as { event: string; ironic_url: string; ui_url: string }
+      const event = JSON.parse(line) as Ready
       if (event.event !== 'ready') continue
       ready = event
       break
     }
-    if (!ready) throw new Error('ironstage up ended before it was ready')
+    if (!ready) throw new Error(`ironstage ${args.join(' ')} ended before it was ready`)
     child.stdout!.resume()
-    return new LabProcess(ready.ironic_url, ready.ui_url, child, headers)
+    const url = ready.ironic_url ?? ready.control_url!
+    return new LabProcess(url, ready.ui_url, child, headers, ready.redfish_url ?? null)
   }
 
   /** A call of Ironic. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../../runtime/index.js'
 import { createStagedLab, installCoreos, LabClient, type StagedLabOptions } from '../../../lab/index.js'
 
 const IGNITION = {
@@ -45,6 +46,20 @@ describe('the timeline of a node', () => {
     const kinds = new Set(marks.map(({ kind }) => kind))
     expect([...kinds].sort()).toEqual(['bmc', 'boot', 'call', 'command', 'heartbeat', 'power'])
     expect({ causes, waiting, isCut }).toEqual({ causes: [], waiting: null, isCut: false })
+  })
+
+  test('has the times at which lab time and the time of this computer ran apart', async () => {
+    const { lab, node, client } = await labWithNode()
+    await using _ = lab
+    const before = systemClock().now()
+    await client.advance({ by: '2h' })
+    await node.deploy()
+    await node.settled()
+    const { walls, since, now } = await client.timeline(node.uuid)
+    expect(walls[0]!.lab).toBe(since)
+    for (const { wall } of walls) expect(Math.abs(Date.parse(wall) - before)).toBeLessThan(60_000)
+    expect(Date.parse(walls.at(-1)!.lab)).toBeLessThanOrEqual(Date.parse(now))
+    expect([...walls].sort((a, b) => a.lab.localeCompare(b.lab))).toEqual(walls)
   })
 
   test('says while it runs what is waited for, until when, and who asked for each step', async () => {
