@@ -67,6 +67,25 @@ test('hosts that fail stop no other, and each failure is named where it was', as
   expect(report.ok).toBe(false)
 }, 60_000)
 
+test('links that are cut: of one host all, of others some, in the middle of an installation', async () => {
+  const limits = 'stages: {ssh: {time: 1s}, check: {retries: 1, pause: 10ms}}'
+  await using runs = await RehearsedRuns.make(hostsYaml(3, limits))
+  const installs: string[] = []
+  await runs.open(
+    [
+      { match: { machine: 'node-1' }, effect: { kind: 'link-cut', ms: 0 } },
+      { match: { machine: 'node-2', program: 'lsblk' }, effect: { kind: 'link-cut', ms: 0 }, times: 2 },
+      { match: { machine: 'node-3', program: 'coreos-installer' }, effect: { kind: 'link-cut', ms: 200 }, times: 3 },
+      { match: { machine: 'node-3', program: 'coreos-installer' }, effect: { kind: 'delay', ms: 1000 } },
+    ],
+    (_, text) => void (text.includes('(delay) strikes') && installs.push(text)),
+  )
+  const report = await runs.run()
+  expect(outcomes(report)).toEqual({ 'node-1': 'failed in ssh', 'node-2': 'ok', 'node-3': 'ok' })
+  // Each process of the installer is a strike.
+  expect(installs).toEqual(['fault-4 (delay) strikes node-3'])
+}, 60_000)
+
 test('a machine whose system serial number is another one than last time is not touched', async () => {
   await using runs = await RehearsedRuns.make(hostsYaml(1))
   await runs.run()

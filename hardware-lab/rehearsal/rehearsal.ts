@@ -65,7 +65,7 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
     {
       ...{ clock, seed, node: () => undefined, nodeOf: () => undefined, machineOf: () => undefined },
       disksOf: (id) => specs.find((spec) => spec.id === id)?.disks.map(({ name }) => name),
-      ...{ phaseOf: () => undefined, stepOf: () => undefined, restartAgent: () => {} },
+      ...{ phaseOf: () => undefined, stepOf: () => undefined, restartAgent: () => {}, links: true },
       cutPower: (machine) => void machines.get(machine)?.setPower('off'),
     },
     ({ id, effect }, point) =>
@@ -83,7 +83,7 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
   for (const [index, host] of hosts.entries()) {
     const spec = machineOf(host, index)
     const machine = machines.get(spec.id) ?? (await machines.create(spec))
-    fronts.set(host.name, scope.use(await SshFront.open(machine, publicKeyOf(userKey.private))))
+    fronts.set(host.name, scope.use(await SshFront.open(machine, publicKeyOf(userKey.private), probe)))
   }
   const medium = scope.use(await serveLiveMedium(join(folder, 'live.iso'), { clock, random, logger }))
   const account = { username: 'rehearsal', password: urlSafeToken(random) }

@@ -1,12 +1,12 @@
 import { createServer, type AddressInfo, type Server as TcpServer, type Socket } from 'node:net'
 import type { Connection, ServerChannel } from 'ssh2'
 import type { Machine } from '../../machine/index.js'
-import { errorChain } from '../../runtime/index.js'
+import { errorChain, Probe } from '../../runtime/index.js'
 import { fingerprintOf, newSshKey, SCRIPT_LINE } from '../../targets/index.js'
 import { ssh2 } from './ssh2.js'
 import { answerLine } from './installed-programs.js'
 import { answerScript } from './scripts.js'
-import { OPERATION_LINE, operate } from './machine-operations.js'
+import { OPERATION_LINE, operate, type Operation } from './machine-operations.js'
 import { systemOf } from './running-system.js'
 
 /** The SSH server in front of a simulated machine: of its live system, or of the installed one, each with a key of its own. */
@@ -19,16 +19,26 @@ export class SshFront implements AsyncDisposable {
   /** Key of the boot that a connection is to: a system that goes down takes its connections with it. */
   readonly #boots = new Map<Socket, string>()
 
-  private constructor(machine: Machine, userKey: Buffer) {
+  /** Programs that were started over a link, by the ids of their runs. */
+  readonly #started = new Map<string, readonly string[]>()
+
+  private constructor(
+    machine: Machine,
+    userKey: Buffer,
+    private readonly probe: Probe,
+  ) {
     this.#machine = machine
     this.#userKey = userKey
     this.#keys = { live: newSshKey().private, installed: newSshKey().private }
     this.#listener = createServer((socket) => this.#welcome(socket))
   }
 
-  /** @param userKey public key of the user who may log in, in SSH's form */
-  static async open(machine: Machine, userKey: Buffer): Promise<SshFront> {
-    const front = new SshFront(machine, userKey)
+  /**
+   * @param userKey public key of the user who may log in, in SSH's form
+   * @param probe sees each command as a point of kind `ssh`, whose `cut` cuts the link
+   */
+  static async open(machine: Machine, userKey: Buffer, probe = new Probe()): Promise<SshFront> {
+    const front = new SshFront(machine, userKey, probe)
     await new Promise<void>((resolve, reject) => {
       front.#listener.once('error', reject)
       front.#listener.listen(0, '127.0.0.1', resolve)
@@ -69,11 +79,11 @@ export class SshFront implements AsyncDisposable {
       this.#boots.delete(socket)
     })
     const { Server } = ssh2()
-    const server = new Server({ hostKeys: [this.#keys[system]] }, (client) => this.#serve(client))
+    const server = new Server({ hostKeys: [this.#keys[system]] }, (client) => this.#serve(client, socket))
     server.injectSocket(socket)
   }
 
-  #serve(client: Connection): void {
+  #serve(client: Connection, socket: Socket): void {
     client.on('error', () => {})
     client.on('authentication', (context) => {
       const isKnown = context.method === 'publickey' && context.key.data.equals(this.#userKey)
@@ -85,11 +95,11 @@ export class SshFront implements AsyncDisposable {
       return isOwn === true ? context.accept() : context.reject(['publickey'])
     })
     client.on('session', (accept) => {
-      accept().on('exec', (acceptExec, _reject, { command }) => void this.#exec(command, acceptExec()))
+      accept().on('exec', (acceptExec, _reject, { command }) => void this.#exec(command, acceptExec(), socket))
     })
   }
 
-  async #exec(line: string, channel: ServerChannel): Promise<void> {
+  async #exec(line: string, channel: ServerChannel, socket: Socket): Promise<void> {
     channel.on('error', () => {})
     const input = new Promise<Buffer>((resolve) => {
       const parts: Buffer[] = []
@@ -97,20 +107,37 @@ export class SshFront implements AsyncDisposable {
       channel.once('end', () => resolve(Buffer.concat(parts)))
     })
     const machine = this.#machine
+    const over = (argv: readonly string[], work: () => Promise<void>) =>
+      this.probe.around({ kind: 'ssh', machine: machine.spec.id, argv, cut: () => socket.destroy() }, work)
     try {
-      if (line === OPERATION_LINE) return await operate(machine, JSON.parse((await input).toString('utf8')), channel)
-      const {
-        stdout,
-        stderr = '',
-        code,
-      } = line === SCRIPT_LINE ? answerScript(machine, (await input).toString('utf8')) : answerLine(machine, line)
-      channel.write(stdout)
-      channel.stderr.write(stderr)
-      channel.exit(code)
+      if (line === OPERATION_LINE) {
+        const operation = JSON.parse((await input).toString('utf8')) as Operation
+        return await over(this.#programOf(operation), () => operate(machine, operation, channel))
+      }
+      await over(line === SCRIPT_LINE ? ['sh'] : line.split(/\s+/), async () => {
+        const {
+          stdout,
+          stderr = '',
+          code,
+        } = line === SCRIPT_LINE ? answerScript(machine, (await input).toString('utf8')) : answerLine(machine, line)
+        channel.write(stdout)
+        channel.stderr.write(stderr)
+        channel.exit(code)
+      })
     } catch (error) {
       channel.stderr.write(`${errorChain(error).join(': ')}\n`)
       channel.exit(255)
     }
     channel.end()
+  }
+
+  /** The program that an operation starts or follows; one on a file is by a name of its own. */
+  #programOf(operation: Operation): readonly string[] {
+    if (operation.do === 'start') {
+      const { id, argv } = operation.command
+      if (id !== undefined) this.#started.set(id, argv)
+      return argv
+    }
+    return 'id' in operation ? (this.#started.get(operation.id) ?? [operation.do]) : [operation.do]
   }
 }

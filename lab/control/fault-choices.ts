@@ -1,5 +1,5 @@
 import { AGENT_OPERATIONS, IRONIC_OPERATIONS, PROVISION_STATES } from '../../wire/index.js'
-import { ASKED, CONDITIONS, POINTS } from '../faults/check-fault.js'
+import { ASKED, CONDITIONS, ON_LINKS, POINTS } from '../faults/check-fault.js'
 import type { FaultKind, FaultMatch } from '../faults/fault.js'
 import type { Schema } from './operation.js'
 import { effectMembers, MATCH } from './schemas.js'
@@ -27,17 +27,23 @@ const properties = (schema: Schema) => schema['properties'] as Readonly<Record<s
 
 /** The faults that a form can offer, as data: nothing that {@link checkFault} would refuse by its kind. */
 export const FAULT_CHOICES = {
-  kinds: (Object.keys(POINTS) as FaultKind[]).map((kind): FaultChoice => {
-    const { properties: members = {}, required = [] } = effectMembers(kind)
-    const acts = (points: readonly string[]) => points.some((point) => POINTS[kind].includes(point))
-    const own = Object.entries(CONDITIONS).flatMap(([name, at]) => (acts(at) ? [name as keyof FaultMatch] : []))
-    return {
-      kind,
-      members: Object.entries(members).map(([name, schema]) => ({ name, schema, isRequired: required.includes(name) })),
-      conditions: [...ANYWHERE, ...own],
-      asked: ASKED[kind] ?? ['ironic', 'agent', 'images'],
-    }
-  }),
+  kinds: (Object.keys(POINTS) as FaultKind[])
+    .filter((kind) => !ON_LINKS.includes(kind))
+    .map((kind): FaultChoice => {
+      const { properties: members = {}, required = [] } = effectMembers(kind)
+      const acts = (points: readonly string[]) => points.some((point) => POINTS[kind].includes(point))
+      const own = Object.entries(CONDITIONS).flatMap(([name, at]) => (acts(at) ? [name as keyof FaultMatch] : []))
+      return {
+        kind,
+        members: Object.entries(members).map(([name, schema]) => ({
+          name,
+          schema,
+          isRequired: required.includes(name),
+        })),
+        conditions: [...ANYWHERE, ...own],
+        asked: ASKED[kind] ?? ['ironic', 'agent', 'images'],
+      }
+    }),
   /** Conditions that select by different things: no fault can match two of them at once. */
   apart: Object.entries(CONDITIONS).map(([name, points]) => ({ name, points })),
   states: [...PROVISION_STATES] as readonly string[],

@@ -27,8 +27,12 @@ export const POINTS: Readonly<Record<FaultKind, readonly string[]>> = {
   'stale-agent-url': ['exchange'],
   'empty-last-error': ['exchange'],
   'pull-error': ['pull'],
+  'link-cut': ['ssh'],
   delay: ['exchange', 'bmc', 'command', 'agent-command', 'disk-read', 'disk-write', 'pull', 'image-pull'],
 }
+
+/** Effects on links that only rehearsals of runs over hosts have. */
+export const ON_LINKS: readonly FaultKind[] = ['link-cut']
 
 /** Receivers of exchanges in which an effect acts; without, any. */
 export const ASKED: Partial<Record<FaultKind, readonly NonNullable<FaultMatch['to']>[]>> = {
@@ -42,7 +46,7 @@ export const ASKED: Partial<Record<FaultKind, readonly NonNullable<FaultMatch['t
 export const CONDITIONS: Partial<Record<keyof FaultMatch, readonly string[]>> = {
   route: ['exchange'],
   to: ['exchange'],
-  program: ['command'],
+  program: ['command', 'ssh'],
   disk: ['disk-read', 'disk-write'],
   image: ['pull', 'image-pull'],
   bmc: ['bmc'],

@@ -1,16 +1,19 @@
 import { UserError } from '../../runtime/index.js'
-import type { FaultMatch } from './fault.js'
+import { ON_LINKS } from './check-fault.js'
+import type { Fault } from './fault.js'
 import type { FaultContext } from './faults.js'
 import { unknownWord } from './known-words.js'
 
 /**
- * @throws UserError `fault` for a node, machine, disk, call, step, phase or state that there is not, for a program that is
+ * @throws UserError `fault` for an effect that nothing here can have, for a node, machine, disk, call, step, phase or state that there is not, for a program that is
  *   nearly one, and for a node with the machine of another
  */
-export function checkNamed(match: FaultMatch, context: FaultContext): void {
+export function checkNamed({ match, effect }: Fault, context: FaultContext): void {
   const { node, machine, disk } = match
   const never = (message: string, remedy: string) =>
     new UserError('fault', `${message}, so the fault could never strike`, { remedy, kind: 'usage' })
+  if (ON_LINKS.includes(effect.kind) && context.links !== true)
+    throw never('no machine here is reached by SSH', 'use it with ironstage run --rehearse --faults')
   const unknown = unknownWord(match, context.steps)
   if (unknown) throw never(unknown.message, unknown.remedy)
   const found = node === undefined ? undefined : context.node(node)

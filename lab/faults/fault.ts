@@ -80,6 +80,11 @@ export type FaultEffect =
   | { kind: 'empty-last-error' }
   /** The container of the agent cannot be pulled. Default `not-found`; any other text is the registry's own sentence. */
   | { kind: 'pull-error'; reason?: 'not-found' | 'unauthorized' | 'timeout' | (string & {}) }
+  /**
+   * The SSH connection to a system is cut `ms` after a command on it began; the command goes on. Only the machines of
+   * `ironstage run --rehearse` have such links.
+   */
+  | { kind: 'link-cut'; ms: number }
   /** Matching exchanges, calls of BMCs, commands, pulls and disk accesses take this much longer. */
   | { kind: 'delay'; ms: number }
 

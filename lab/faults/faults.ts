@@ -33,6 +33,8 @@ export interface FaultContext {
   stepOf(machine: string): string | undefined
   /** Names of the steps that agents have; absent where they are not known. */
   readonly steps?: readonly string[]
+  /** Whether machines are reached by SSH. Default false. */
+  readonly links?: boolean
   restartAgent(machine: string): void
   cutPower(machine: string): void
 }
@@ -127,7 +129,7 @@ export class FaultInjector implements Faults {
 
   add(fault: Fault): AddedFault {
     checkFault(fault)
-    checkNamed(fault.match, this.#context)
+    checkNamed(fault, this.#context)
     const id = `fault-${++this.#last}`
     const active = new ActiveFault(id, fault, this.#context.seed * 1000 + this.#last)
     this.#faults.set(id, active)

@@ -2,7 +2,9 @@ import type { ProbePoint } from '../../runtime/index.js'
 import { beginsWith, routeOf } from './check-fault.js'
 
 export const programOf = (point: ProbePoint): string | undefined =>
-  point.kind === 'command' ? (point['argv'] as readonly string[])[0]!.split('/').at(-1) : undefined
+  point.kind === 'command' || point.kind === 'ssh'
+    ? (point['argv'] as readonly string[])[0]!.split('/').at(-1)
+    : undefined
 
 interface KnowsMachines {
   /** Machine behind a node, once there is one. */

@@ -2,7 +2,7 @@ import { BmcRefused } from '../../ironic-mock/index.js'
 import { DIAL_TIMEOUT, pullFailure, type CommandEnd } from '../../machine/index.js'
 import { NODE_BUSY } from '../../ipmi/index.js'
 import { redfishRefusal } from '../../redfish/index.js'
-import { onAbort, type ProbePoint } from '../../runtime/index.js'
+import { onAbort, type Clock, type ProbePoint } from '../../runtime/index.js'
 import { ConnectionFailed, fileOf, isExchange, type WireResponse } from '../../wire/index.js'
 import type { FaultEffect } from './fault.js'
 import type { ActiveFault, FaultContext } from './faults.js'
@@ -69,6 +69,8 @@ export async function strike<T>(
     case 'pull-error':
       if (effect.reason === 'timeout') await clock.sleep(DIAL_TIMEOUT, { weak: true })
       throw new Error(pullFailure(point['image'] as string, effect.reason ?? 'not-found'))
+    case 'link-cut':
+      return linkCut(effect.ms, active, point['cut'] as () => void, next, clock)
     case 'delay':
       await clock.sleep(effect.ms, { signal: active.ended })
       return next()
@@ -135,6 +137,19 @@ const eitherOf = (
 
 /** No program listens on port 1 of a host: connections are refused. */
 const STALE_AGENT_URL = 'http://127.0.0.1:1'
+
+/** Without a time the link is gone before anything of the answer has gone over it. The command goes on in any case. */
+function linkCut<T>(
+  ms: number,
+  { ended }: ActiveFault,
+  cut: () => void,
+  next: () => Promise<T>,
+  clock: Clock,
+): Promise<T> {
+  if (ms === 0) cut()
+  else void clock.sleep(ms, { signal: ended, weak: true }).then(cut, () => {})
+  return next()
+}
 
 async function darkened<T>(
   { dark }: ActiveFault,

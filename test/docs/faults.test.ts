@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readFaults } from '../../lab/index.js'
-import { POINTS } from '../../lab/faults/check-fault.js'
+import { readFaults, type FaultKind } from '../../lab/index.js'
+import { ON_LINKS, POINTS } from '../../lab/faults/check-fault.js'
+import { hostsYaml } from '../kit/hardware-lab/hosts-yaml.js'
+import { RehearsedRuns } from '../kit/hardware-lab/rehearsed-run.js'
 import { seenWith } from '../kit/faults/seen-with.js'
 import { liveServers } from '../kit/live-lab.js'
 
@@ -58,7 +60,19 @@ describe('docs/faults.md', () => {
     expect(sections.map(({ kind }) => kind).sort()).toEqual(Object.keys(POINTS).sort())
   })
 
-  test.each(sections)(
+  test('link-cut looks as shown, on a host of a rehearsed run', async () => {
+    const { body, shown } = sections.find(({ kind }) => kind === 'link-cut')!
+    await using runs = await RehearsedRuns.make(hostsYaml(1).replace('node-1', 'worker-1'))
+    const struck: string[] = []
+    await runs.open(readFaults(JSON.parse(body), 'link-cut'), (_, text) => {
+      if (text.includes('strikes')) struck.push(text)
+    })
+    const report = await runs.run()
+    const seen = report.hosts.map(({ host, outcome }) => `${host}: ${outcome}`)
+    expect(`${seen.join('\n')}\nstruck ${struck.length} times\n`).toBe(shown)
+  })
+
+  test.each(sections.filter(({ kind }) => !ON_LINKS.includes(kind as FaultKind)))(
     '$kind looks as shown, is counted, is in the journal, and the node deploys without it',
     async (section) => {
       const { kind, body, shown } = section
