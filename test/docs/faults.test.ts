@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readFaults, type FaultKind } from '../../lab/index.js'
+import { readFaults, type Fault } from '../../lab/index.js'
 import { ON_LINKS, POINTS } from '../../lab/faults/check-fault.js'
 import { hostsYaml } from '../kit/hardware-lab/hosts-yaml.js'
 import { RehearsedRuns } from '../kit/hardware-lab/rehearsed-run.js'
@@ -72,7 +72,7 @@ describe('docs/faults.md', () => {
     expect(`${seen.join('\n')}\nstruck ${struck.length} times\n`).toBe(shown)
   })
 
-  test.each(sections.filter(({ kind }) => !ON_LINKS.includes(kind as FaultKind)))(
+  test.each(sections.filter(({ kind }) => !ON_LINKS.includes(kind as Fault['effect']['kind'])))(
     '$kind looks as shown, is counted, is in the journal, and the node deploys without it',
     async (section) => {
       const { kind, body, shown } = section
