@@ -6,7 +6,7 @@ import { ownerOfError, traceOwners, type Logger } from '../runtime/index.js'
  * without this.
  */
 export function containStrayErrors(logger: Logger): Disposable {
-  traceOwners()
+  const owners = traceOwners()
   const caught = (error: unknown) => {
     const owner = ownerOfError()
     if (!owner) {
@@ -17,5 +17,10 @@ export function containStrayErrors(logger: Logger): Disposable {
     logger('error', `${owner.name} threw an error that nothing caught${ended ? ', after it had ended' : ''}`, { error })
   }
   process.on('uncaughtException', caught)
-  return { [Symbol.dispose]: () => void process.off('uncaughtException', caught) }
+  return {
+    [Symbol.dispose]: () => {
+      process.off('uncaughtException', caught)
+      owners[Symbol.dispose]()
+    },
+  }
 }

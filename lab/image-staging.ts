@@ -1,6 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { basename } from 'node:path'
-import { decodedFile, FetchFailure, HttpClient, type HttpThrough } from '../bytes/index.js'
+import { decodedFile, FetchFailure, HttpClient } from '../bytes/index.js'
 import { userError, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { Asset, StageAsset } from '../targets/index.js'
 import { ImageCache, stageFromCache, stageUncached, type ImageCacheOptions, type Reach } from '../steps/index.js'
@@ -43,18 +42,7 @@ export function openImageCache(
 
 /** Staging for simulated machines, whose programs read files of this process directly. */
 export function simulatedStage(request: ImageCacheRequest | undefined, parts: Surroundings): StageAsset {
-  const reach: Reach = { kind: 'files', pathThere: (path) => path }
-  const { folder = null, ...fetching } = request ?? {}
-  if (folder === null)
-    return (asset, options) => {
-      const { through } = options
-      return stageUncached({ reach, ...fetching, ...parts, ...(through && { through }) })(asset, options)
-    }
-  // Machines share a cache, and each the download that another has begun.
-  const asking = new AsyncLocalStorage<HttpThrough | undefined>()
-  const through: HttpThrough = (asked, send) => asking.getStore()?.(asked, send) ?? send()
-  const stage = stageOn(reach, { ...fetching, folder, through }, parts)
-  return (asset, options) => asking.run(options.through, () => stage(asset, options))
+  return stageOn({ kind: 'files', pathThere: (path) => path }, request, parts)
 }
 
 /**

@@ -8,12 +8,21 @@ export interface Owner {
   fail(error: unknown): boolean
 }
 
-/** Made by {@link traceOwners}, since it makes every promise of the process dearer. */
+/** There only while something traces owners, since it makes every promise of the process dearer by a third. */
 let owners: AsyncLocalStorage<Owner> | undefined
+let tracing = 0
 
-/** Lets {@link ownerOfError} find the work that began after this call. */
-export function traceOwners(): void {
+/** Lets {@link ownerOfError} find the work that begins before this is disposed of. */
+export function traceOwners(): Disposable {
+  tracing++
   owners ??= new AsyncLocalStorage<Owner>()
+  return {
+    [Symbol.dispose]: () => {
+      if (--tracing > 0) return
+      owners?.disable()
+      owners = undefined
+    },
+  }
 }
 
 /**

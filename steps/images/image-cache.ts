@@ -58,7 +58,7 @@ export class ImageCache {
     for (;;) {
       const { sha256: found } = await this.#flights.join(
         name,
-        (signal, progress) => this.#roomFor(() => this.#obtain(asset, signal, progress)),
+        (signal, progress) => this.#roomFor(() => this.#obtain(asset, this.#httpOf(options), signal, progress)),
         options,
       )
       const use = await takeLock(this.#imageLock(found), 'shared', { clock, signal: options.signal })
@@ -134,8 +134,14 @@ export class ImageCache {
     return takeLock(this.#folder.lockOf(`make-${sha256}`), 'exclusive', { clock: this.#options.clock, signal })
   }
 
+  /** The requests of those that join a download are those of the one that began it. */
+  #httpOf({ through }: StageOptions): HttpClient {
+    return through ? new HttpClient({ ...this.#options, through }) : this.#http
+  }
+
   async #obtain(
     asset: Asset,
+    http: HttpClient,
     signal: AbortSignal,
     onProgress: (received: number, total: number | null) => void,
   ): Promise<ImageRecord> {
@@ -151,7 +157,7 @@ export class ImageCache {
     const last = await this.#folder.url(key)
     const atHand = last && isKnownBy(last) ? await this.#cached(last.sha256, asset) : null
     const got = await download({
-      ...{ http: this.#http, url, path: this.#folder.partialOf(key), partial: await this.#folder.partial(key) },
+      ...{ http, url, path: this.#folder.partialOf(key), partial: await this.#folder.partial(key) },
       ...{ atHand: atHand && last, clock, logger, signal, onProgress },
       ...(attempts === undefined ? {} : { attempts }),
       largest: this.#limit,
@@ -161,7 +167,7 @@ export class ImageCache {
       await this.#folder.dropPartial(key)
       return await this.#ready(atHand!, signal)
     }
-    const record = await this.#check(asset, key, got, signal)
+    const record = await this.#check(asset, key, got, { http, signal })
     // Its bytes were measured as they came.
     if (await this.#folder.add(key, record)) await this.#checks.passed(record)
     const link: UrlRecord = { ...got.validators, sha256: got.sha256 }
@@ -200,7 +206,7 @@ export class ImageCache {
     asset: Asset,
     key: string,
     { sha256, size }: { sha256: string; size: number },
-    signal: AbortSignal,
+    { http, signal }: { http: HttpClient; signal: AbortSignal },
   ): Promise<ImageRecord> {
     const { clock } = this.#options
     const path = this.#folder.partialOf(key)
@@ -209,7 +215,7 @@ export class ImageCache {
       const kind = await kindOfFile(path, clock)
       if (asset.of !== 'anything') refuseShort(kind, size, shown)
       if (asset.sha256 !== null && asset.sha256 !== sha256) throw wrongDigest(shown, asset.sha256, sha256)
-      const signed = await this.#signed(asset, path, signal)
+      const signed = await this.#signed(asset, path, { http, signal })
       const vouched = asset.sha256 !== null || signed !== null
       // Without a digest or signature its own checksums must do: half an image is refused before a disk is written. The
       // same bytes need not be read through twice: a server without ETag sends them again each time.
@@ -231,9 +237,13 @@ export class ImageCache {
     return stored !== null && (stored.verified.whole || stored.transcoded !== null)
   }
 
-  async #signed(asset: Asset, path: string, signal: AbortSignal): Promise<Signed | null> {
+  async #signed(
+    asset: Asset,
+    path: string,
+    { http, signal }: { http: HttpClient; signal: AbortSignal },
+  ): Promise<Signed | null> {
     const { clock, logger, trusted = [] } = this.#options
-    const signature = await fetchSignature(asset, { http: this.#http, clock, logger, signal })
+    const signature = await fetchSignature(asset, { http, clock, logger, signal })
     if (signature === null) return null
     const check = await checkSignature(signature, trusted, maskedUrl(asset.url), clock)
     try {

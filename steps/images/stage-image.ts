@@ -34,9 +34,9 @@ export interface StagingOptions {
  * otherwise.
  */
 export function stageFromCache(cache: ImageCache, options: StagingOptions): Stages {
-  return (asset, { signal, onProgress }) =>
+  return (asset, more) =>
     opening(async (scope) => {
-      const image = scope.use(await cache.get(asset, { signal, ...(onProgress ? { onProgress } : {}) }))
+      const image = scope.use(await cache.get(asset, more))
       const { record } = image
       const { sha256, kind, verified, transcoded } = record
       const about = {
@@ -51,7 +51,7 @@ export function stageFromCache(cache: ImageCache, options: StagingOptions): Stag
         reach.kind === 'files'
           ? reach.pathThere(image.path)
           : reach.kind === 'port' && reach.put
-            ? scope.use(await reach.put(image.path, name, { signal, ...(onProgress ? { onProgress } : {}) })).path
+            ? scope.use(await reach.put(image.path, name, more)).path
             : null
       const file = { kind: 'file', path: image.path, digest: fileOf(record).sha256 } as const
       const from = path === null ? await served(file, name, options, scope) : ({ kind: 'file', path } as const)
@@ -89,9 +89,9 @@ export function stageStreamed(
   options: StagingOptions & Omit<HttpClientOptions, 'clock'> & { trusted?: readonly string[] },
 ): Stages {
   const { clock, logger, trusted = [] } = options
-  const http = new HttpClient(options)
-  return (asset) =>
+  return (asset, { through }) =>
     opening(async (scope) => {
+      const http = new HttpClient({ ...options, ...(through && { through }) })
       let failure: unknown
       const stream: Served = {
         kind: 'stream',
