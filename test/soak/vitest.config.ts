@@ -13,6 +13,7 @@ export default defineConfig({
     include: ['test/soak/**/*.test.ts', ...SAMPLED],
     provide: { soak: true },
     testTimeout: 1_800_000,
+    hookTimeout: 300_000,
     fileParallelism: false,
   },
 })
