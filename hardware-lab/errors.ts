@@ -44,6 +44,10 @@ export const ERRORS = catalogue({
     sentence: 'a password or key that a file of hosts names cannot be had',
     remedy: 'set the variable, or name a file that this user may read',
   },
+  ipmitool: {
+    sentence: 'ipmitool failed or is not installed',
+    remedy: 'install ipmitool, or name a Redfish address',
+  },
   'ironic-failed': {
     sentence: 'a node of a host came to rest in a state of failure',
     remedy: 'see the sentence of the Ironic in the message',
@@ -51,14 +55,6 @@ export const ERRORS = catalogue({
   'ironic-node': {
     sentence: 'an Ironic has a node of the name of a host that no run has registered',
     remedy: 'name another with ironic: {node: NAME}, or remove it there',
-  },
-  'ironic-refused': {
-    sentence: 'an Ironic refused a request for a host',
-    remedy: 'see its own sentence in the message',
-  },
-  ipmitool: {
-    sentence: 'ipmitool failed or is not installed',
-    remedy: 'install ipmitool, or name a Redfish address',
   },
   'outcome-unknown': {
     sentence: 'a program that a run had started may have changed the disk, and its outcome is lost',

@@ -52,16 +52,14 @@ export class ImageCache {
    *   image-damaged, cache-full; the signal's reason
    */
   async get(asset: Asset, options: StageOptions): Promise<CachedImage> {
-    const { clock } = this.#options
-    const { url, sha256, signature } = asset
-    const name = JSON.stringify([url, sha256, signature])
+    const name = JSON.stringify([asset.url, asset.sha256, asset.signature])
     for (;;) {
       const { sha256: found } = await this.#flights.join(
         name,
         (signal, progress) => this.#roomFor(() => this.#obtain(asset, this.#httpOf(options), signal, progress)),
         options,
       )
-      const use = await takeLock(this.#imageLock(found), 'shared', { clock, signal: options.signal })
+      const use = await takeLock(this.#imageLock(found), 'shared', { ...this.#options, signal: options.signal })
       // Before the lock another process may have replaced or deleted it.
       const record = await this.#folder.image(found)
       if (record && (await this.#checks.isIntact(record, options).catch((error: unknown) => rethrown(error, use)))) {
@@ -108,9 +106,9 @@ export class ImageCache {
    * @param onImage called with each image and whether it is intact
    */
   async verify(onImage: (entry: ImageEntry, whole: boolean) => void, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options
     for (const entry of await this.list()) {
       const { record, path } = entry
-      const { clock } = this.#options
       const whole = await hasItsDigest(path, record, { clock, signal }).catch((error: unknown) => {
         signal.throwIfAborted()
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
