@@ -34,8 +34,8 @@ test('the scenario in the README is one of the tests', () => {
   expect(fromRoot('test/scenarios/silent-agent.test.ts')).toContain(body)
 })
 
-test('the tables of the README fit a screen of 120 columns', () => {
-  const rows = fromRoot('README.md')
+test.each(['README.md', 'docs/commands.md'])('the tables of %s fit a screen of 120 columns', (page) => {
+  const rows = fromRoot(page)
     .split('\n')
     .filter((line) => line.startsWith('|'))
   expect(rows.length).toBeGreaterThan(10)
@@ -56,8 +56,8 @@ async function listed(...above: string[]): Promise<Map<string, string>> {
   return found
 }
 
-test('the README and the groups of the help have every command', async () => {
-  const rows = fromRoot('README.md').split('\n')
+test('the page of commands and the groups of the help have every command', async () => {
+  const rows = fromRoot('docs/commands.md').split('\n')
   const commands = await listed()
   expect([...commands].filter(([, title]) => title === 'Commands:')).toEqual([])
   for (const name of commands.keys()) {
