@@ -37,10 +37,10 @@ export async function faultAdd(
   // All are read before the first is added.
   for (const [index, document] of documents.entries()) readFaults(document, files[index] ?? 'the fault')
   await withLab(options.url, environment, async (lab) => {
-    for (const document of documents.flatMap(listIn)) {
-      const added = await lab.addFault(document as FaultDocument)
-      environment.stdout.write(`${options.json ? JSON.stringify(added) : line(added)}\n`)
-    }
+    const all = documents.flatMap(listIn) as FaultDocument[]
+    // One by itself is refused by its own name, not as the first of a list.
+    const faults = all.length === 1 ? [await lab.addFault(all[0]!)] : (await lab.addFault(all)).faults
+    for (const added of faults) environment.stdout.write(`${options.json ? JSON.stringify(added) : line(added)}\n`)
   })
   return 0
 }

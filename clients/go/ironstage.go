@@ -320,6 +320,16 @@ func (lab *Lab) AddFault(ctx context.Context, fault Fault) (Fault, error) {
 	return added, err
 }
 
+// AddFaults adds all of the faults, or none of them.
+func (lab *Lab) AddFaults(ctx context.Context, faults []Fault) ([]Fault, error) {
+	var list struct{ Faults []Fault }
+	if faults == nil {
+		faults = []Fault{}
+	}
+	err := lab.Call(ctx, http.MethodPost, "/faults", faults, &list)
+	return list.Faults, err
+}
+
 // Faults lists the faults that were added and not lifted, with how often each has struck.
 func (lab *Lab) Faults(ctx context.Context) ([]Fault, error) {
 	var list struct{ Faults []Fault }

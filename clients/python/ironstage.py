@@ -177,6 +177,13 @@ class Lab:
         }
         return self.call('POST', '/faults', {name: value for name, value in fault.items() if value is not None})
 
+    def add_faults(self, faults: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Adds all of the faults, or none of them.
+
+        :param faults: documents as of docs/control.md: ``{'match': {'node': 'node-1'}, 'effect': {'kind': 'bmc-silent'}}``
+        """
+        return self.call('POST', '/faults', list(faults))['faults']
+
     def faults(self) -> list[dict[str, Any]]:
         """The faults that were added and not lifted; ``struck`` says how often each has."""
         return self.call('GET', '/faults')['faults']
@@ -219,7 +226,7 @@ class Lab:
     def enrol(self, count: int = 1, **more: Any) -> list[dict[str, Any]]:
         """Adds machines, each enrolled as a node.
 
-        :param more: ``prefix`` of the names, ``hardware`` of the machines
+        :param more: ``prefix`` of the names, ``hardware`` of the machines, ``seed`` of their uuids and addresses
         """
         return self.call('POST', '/nodes', {'count': count, **more})['nodes']
 

@@ -65,7 +65,8 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
     {
       ...{ clock, seed, node: () => undefined, nodeOf: () => undefined, machineOf: () => undefined },
       disksOf: (id) => specs.find((spec) => spec.id === id)?.disks.map(({ name }) => name),
-      ...{ phaseOf: () => undefined, stepOf: () => undefined, restartAgent: () => {}, links: true },
+      ...{ phaseOf: () => undefined, bmcAddress: () => undefined, stepOf: () => undefined },
+      ...{ restartAgent: () => {}, links: true },
       cutPower: (machine) => void machines.get(machine)?.setPower('off'),
     },
     ({ id, effect }, point) =>

@@ -98,7 +98,10 @@ function readBody({ body }: WireRequest, operation: ControlOperation, checks: Ch
       })
     }
   checkNesting(document, 'the body')
-  checks.check(operation.body, document, 'the body', DESCRIBED)
+  if (operation.listAnswer && Array.isArray(document))
+    for (const [index, each] of document.entries())
+      checks.check(operation.body, each, `the body, number ${index + 1} of ${document.length},`, DESCRIBED)
+  else checks.check(operation.body, document, 'the body', DESCRIBED)
   return document
 }
 

@@ -45,6 +45,11 @@ export interface EnrolRequest {
   count?: number
   /** Beginning of the nodes' names. Default `node-`. */
   prefix?: string
+  /**
+   * The same seed gives the same nodes in any lab: uuids, MAC addresses, serial numbers and WWNs. Default: those that follow
+   * from the numbers of the machines and the seed of the lab.
+   */
+  seed?: number
   /** Hardware of the machines, as a document: docs/hardware.md. */
   hardware?: HardwareFleet | Readonly<Record<string, unknown>>
 }

@@ -10,6 +10,7 @@ import { har } from '../journal/har.js'
 import type { JournalQuery } from '../journal/journal.js'
 import type { Snapshot, Snapshots } from '../snapshots/snapshot.js'
 import { eventStream } from './event-stream.js'
+import type { EnrolRequest } from './documents.js'
 import { faultFrom } from './fault-document.js'
 import { lookHandlers, type LookParts } from './look-handlers.js'
 import { machineReport } from './machine-report.js'
@@ -24,7 +25,12 @@ export interface ControlParts extends LookParts {
   snapshots: () => Snapshots
   /** Finds a node by uuid or name. */
   node: (ident: string) => Readonly<NodeRecord> | undefined
-  enrol: (options: { count: number; prefix: string; hardware?: HardwareFleet }) => Promise<Readonly<NodeRecord>[]>
+  enrol: (options: {
+    count: number
+    prefix: string
+    hardware?: HardwareFleet
+    seed?: number
+  }) => Promise<Readonly<NodeRecord>[]>
   removeNode: (node: Readonly<NodeRecord>) => Promise<void>
   removeMachine: (id: string) => Promise<void>
   addMachines: (count: number, hardware?: HardwareFleet) => Promise<Machine[]>
@@ -130,24 +136,10 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     },
     nodes: () => ({ nodes: [...parts.nodes()].map(shownNode) }),
     enrol: async ({ body }) => {
-      const {
-        count = 1,
-        prefix = 'node-',
-        hardware,
-      } = body as {
-        count?: number
-        prefix?: string
-        hardware?: unknown
-      }
-      return {
-        nodes: (
-          await parts.enrol({
-            count,
-            prefix,
-            ...(hardware === undefined ? {} : { hardware: readFleet(hardware, 'the hardware') }),
-          })
-        ).map(shownNode),
-      }
+      const { count = 1, prefix = 'node-', hardware, seed } = body as EnrolRequest
+      const fleet = hardware === undefined ? {} : { hardware: readFleet(hardware, 'the hardware') }
+      const added = await parts.enrol({ count, prefix, ...fleet, ...(seed === undefined ? {} : { seed }) })
+      return { nodes: added.map(shownNode) }
     },
     node: (call) => shownNode(nodeOf(call)),
     removeNode: (call) => parts.removeNode(nodeOf(call)),
@@ -188,8 +180,8 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
       faults: faults.list().filter(({ label }) => [undefined, label].includes(query['label'])),
     }),
     addFault: ({ body }) => {
-      const { id } = faults.add(faultFrom(body))
-      return faults.get(id)
+      if (!Array.isArray(body)) return faults.get(faults.add(faultFrom(body)).id)
+      return { faults: faults.addAll(body.map(faultFrom)).map(({ id }) => faults.get(id)) }
     },
     liftFaults: ({ query }) => faults.clear(query['label']),
     fault: (call) => faultNamed(call),

@@ -1,6 +1,7 @@
 import { packageVersion } from '../../runtime/index.js'
 import type { ControlOperation, Schema } from './operation.js'
 import { CONTROL_OPERATIONS } from './operations.js'
+import { listOf } from './schemas.js'
 
 /** Version of the control API: a number that grows when something is taken away or changed. */
 export const CONTROL_VERSION = 1
@@ -56,7 +57,9 @@ const ERROR: Schema = {
   },
 }
 
-function described({ id, path, summary, query = {}, body, status, answer }: ControlOperation): Schema {
+function described(operation: ControlOperation): Schema {
+  const { id, path, summary, query = {}, body, status, answer, listAnswer } = operation
+  const either = (one: Schema, list: Schema): Schema => (listAnswer ? { oneOf: [one, list] } : one)
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
       ...{ name, in: 'path', required: true, schema: { type: 'string' } },
@@ -67,11 +70,13 @@ function described({ id, path, summary, query = {}, body, status, answer }: Cont
   const content =
     typeof answer === 'string'
       ? { [answer]: { schema: { type: 'string' } } }
-      : answer && { 'application/json': { schema: answer } }
+      : answer && { 'application/json': { schema: either(answer, listAnswer!) } }
   return {
     ...{ operationId: id, summary, tags: [path.split('/')[1] || 'lab'] },
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: body } } } } : {}),
+    ...(body
+      ? { requestBody: { required: true, content: { 'application/json': { schema: either(body, listOf(body)) } } } }
+      : {}),
     responses: {
       [status]: { description: summary, ...(content ? { content } : {}) },
       default: { $ref: '#/components/responses/refused' },

@@ -34,6 +34,8 @@ export interface ControlOperation {
   readonly status: 200 | 201 | 204
   /** Schema of the answer's document; or the content type of an answer that is none. */
   readonly answer?: Schema | string
+  /** Schema of the answer to a list of bodies, where one is taken as well. */
+  readonly listAnswer?: Schema
   /** Schema of the documents of a stream. */
   readonly event?: Schema
 }

@@ -158,9 +158,10 @@ export const CONTROL_OPERATIONS = [
     method: 'POST',
     path: '/faults',
     status: 201,
-    summary: 'Adds a fault',
+    summary: 'Adds a fault, or all of a list, or none of it',
     body: FAULT,
     answer: FAULT_REPORT,
+    listAnswer: open({ faults: listOf(FAULT_REPORT) }),
   },
   {
     id: 'liftFaults',

@@ -194,6 +194,10 @@ export const ENROL = describing<EnrolRequest>(
   closed({
     count: { type: 'integer', minimum: 1, maximum: 10_000, description: 'default 1' },
     prefix: { type: 'string', pattern: '^[A-Za-z0-9._~-]+$', description: 'of the names; default node-' },
+    seed: {
+      ...{ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+      description: 'the same seed gives the same uuids, MAC addresses, serial numbers and WWNs in any lab',
+    },
     hardware: { type: 'object', description: 'hardware of the machines: docs/hardware.md' },
   }),
 )

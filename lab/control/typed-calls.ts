@@ -22,9 +22,13 @@ type Answer<Op> = Op extends { answer: 'text/event-stream'; event: infer Event }
       ? Promise<TypeOf<Document>>
       : Promise<void>
 
-type Call<Op extends Operations> = (
-  ...args: [...PathArguments<Op['path']>, ...BodyArguments<Op>, ...QueryArguments<Op>]
-) => Answer<Op>
+/** The call with a list of bodies, where there is one. */
+type ListCall<Op> = Op extends { body: infer Body; listAnswer: infer List }
+  ? (bodies: readonly TypeOf<Body>[]) => Promise<TypeOf<List>>
+  : unknown
+
+type Call<Op extends Operations> = ListCall<Op> &
+  ((...args: [...PathArguments<Op['path']>, ...BodyArguments<Op>, ...QueryArguments<Op>]) => Answer<Op>)
 
 /**
  * The calls of the control API by the ids of their operations. They take the parts of the path, then the body, then the

@@ -122,12 +122,12 @@ export function routeOf(route: string): { method: string | undefined; parts: rea
 
 const isNamed = (part: string): boolean => /^(:\w+|\{\w+\})$/.test(part)
 
-/** Whether a path begins with the parts of a route. The last part may be cut short, as in `/v1/heart`. */
+/** Whether a path begins with the parts of a route, each of which is a whole part: `/disk.raw` is not `/disk.raw.sig`. */
 export function beginsWith(path: readonly string[], parts: readonly string[]): boolean {
   return parts.every((part, index) => {
     const there = path[index]
     if (there === undefined) return false
-    return isNamed(part) || isNamed(there) || there === part || (index === parts.length - 1 && there.startsWith(part))
+    return isNamed(part) || isNamed(there) || there === part
   })
 }
 

@@ -15,6 +15,8 @@ export interface Concerned {
   readonly machine: string | undefined
   /** Uuids and names. */
   readonly nodes: readonly string[] | undefined
+  /** Where any may be: whether one is meant by a uuid or name. */
+  readonly isNode?: (ident: string) => boolean
 }
 
 interface Faults<Entry> {
@@ -65,15 +67,15 @@ export class FaultIndex<Entry extends Indexed> {
   }
 
   /** The faults that can strike at a point of a kind, in their order. */
-  at(kind: string, { machine, nodes }: Concerned): Entry[] {
+  at(kind: string, { machine, nodes, isNode }: Concerned): Entry[] {
     const faults = this.#kinds.get(kind)
     if (!faults) return []
     const found = [...faults.others]
     const alone = found.length
     if (machine !== undefined) found.push(...(faults.ofMachine.get(machine) ?? []))
     if (faults.ofNode.size > 0)
-      for (const entries of nodes ? nodes.map((name) => faults.ofNode.get(name)) : faults.ofNode.values())
-        found.push(...(entries ?? []))
+      for (const name of nodes ?? faults.ofNode.keys())
+        if (!isNode || isNode(name)) found.push(...(faults.ofNode.get(name) ?? []))
     return found.length === alone ? found : found.sort((a, b) => a.order - b.order)
   }
 }

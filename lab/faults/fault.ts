@@ -11,8 +11,8 @@ export interface FaultMatch {
   step?: string
   phase?: 'inspect' | 'clean' | 'deploy' | 'install' | 'active'
   /**
-   * An exchange whose path begins so, as in `/v1/heartbeat`; with a method in front, `POST /v1/nodes`. `:id` stands for any
-   * part: `PUT /v1/nodes/:id/states/provision`.
+   * An exchange whose path begins with these whole parts, as in `/v1/heartbeat`; with a method in front, `POST /v1/nodes`.
+   * `:id` stands for any part: `PUT /v1/nodes/:id/states/provision`.
    */
   route?: string
   /**
@@ -127,6 +127,12 @@ export type FaultChange =
 export interface Faults {
   /** @throws UserError `fault` for a fault that could never strike */
   add(fault: Fault): AddedFault
+  /**
+   * Adds all of them, or none.
+   *
+   * @throws UserError `fault` that says which of them could never strike
+   */
+  addAll(faults: readonly Fault[]): AddedFault[]
   /** Those that were added and not lifted, also when they strike no more. */
   list(): FaultReport[]
   /** The fault with an id, as {@link list} has it. */

@@ -1,6 +1,8 @@
 import {
   seededRandom,
   sharedAbort,
+  userError,
+  UserError,
   type Clock,
   type Probe,
   type ProbePoint,
@@ -28,7 +30,10 @@ export interface FaultContext {
   disksOf(machine: string): readonly string[] | undefined
   /** Machine behind a node, once there is one. */
   machineOf(node: string): string | undefined
-  phaseOf(machine: string): Phase | undefined
+  /** Address of the BMC of a machine, or of a node whose machine is still to come. */
+  bmcAddress(of: { machine: string | undefined; node: string | undefined }): string | undefined
+  /** Phase of a machine for a node, by default the one that uses it. */
+  phaseOf(machine: string, node?: Readonly<NodeRecord>): Phase | undefined
   /** The step that the agent of a machine carries out. */
   stepOf(machine: string): string | undefined
   /** Names of the steps that agents have; absent where they are not known. */
@@ -113,6 +118,8 @@ export class FaultInjector implements Faults {
   readonly #faults = new Map<string, ActiveFault>()
   /** Those that can still strike. */
   readonly #index = new FaultIndex<ActiveFault>()
+  /** Those that have made a BMC dark: it answers nothing to others who share it either. */
+  readonly #dark = new Set<ActiveFault>()
   readonly #probe: Probe
   readonly #context: FaultContext
   readonly #onStrike: (fault: FaultReport, point: ProbePoint) => void
@@ -128,8 +135,31 @@ export class FaultInjector implements Faults {
   }
 
   add(fault: Fault): AddedFault {
+    this.#check(fault)
+    return this.#addChecked(fault)
+  }
+
+  addAll(faults: readonly Fault[]): AddedFault[] {
+    for (const [index, fault] of faults.entries())
+      try {
+        this.#check(fault)
+      } catch (error) {
+        const wrong = userError(error)
+        if (!wrong || faults.length === 1) throw error
+        throw new UserError(wrong.code, `fault ${index + 1} of ${faults.length}: ${wrong.message}`, {
+          kind: wrong.kind,
+          ...(wrong.remedy === undefined ? {} : { remedy: wrong.remedy }),
+        })
+      }
+    return faults.map((fault) => this.#addChecked(fault))
+  }
+
+  #check(fault: Fault): void {
     checkFault(fault)
     checkNamed(fault, this.#context)
+  }
+
+  #addChecked(fault: Fault): AddedFault {
     const id = `fault-${++this.#last}`
     const active = new ActiveFault(id, fault, this.#context.seed * 1000 + this.#last)
     this.#faults.set(id, active)
@@ -158,6 +188,7 @@ export class FaultInjector implements Faults {
   restore({ last, faults }: FaultsState): void {
     this.#faults.clear()
     this.#index.clear()
+    this.#dark.clear()
     for (const { id, fault, struck, passed, dark, random } of faults) {
       const active = new ActiveFault(id, fault, 0)
       active.random.restore(random)
@@ -165,6 +196,7 @@ export class FaultInjector implements Faults {
       for (const [node, until] of dark) active.dark.set(node, until)
       this.#faults.set(id, active)
       if (!active.isSpent) this.#index.add(active)
+      if (dark.length > 0) this.#dark.add(active)
     }
     this.#last = last
     this.#watch()
@@ -182,6 +214,7 @@ export class FaultInjector implements Faults {
     const fault = this.#faults.get(id)
     if (!fault) return false
     this.#faults.delete(id)
+    this.#dark.delete(fault)
     fault.lift()
     if (this.#index.remove(fault)) this.#watch()
     return true
@@ -207,7 +240,7 @@ export class FaultInjector implements Faults {
 
   /** Decides which faults strike before anything moves; the first is the outermost. */
   #decide<T>(point: ProbePoint, next: () => Promise<T>): Promise<T> {
-    const striking = this.#index.at(point.kind, this.#concerned(point)).filter((active) => this.#strikes(active, point))
+    const striking = this.#possible(point).filter((active) => this.#strikes(active, point))
     if (striking.length === 0) return next()
     return striking.reduceRight<() => Promise<T>>(
       (inner, active) => () => strike(active, point, inner, this.#context),
@@ -215,17 +248,28 @@ export class FaultInjector implements Faults {
     )()
   }
 
+  /** The faults that may strike at a point, in their order. */
+  #possible(point: ProbePoint): readonly ActiveFault[] {
+    const found = this.#index.at(point.kind, this.#concerned(point))
+    if (this.#dark.size === 0 || point.kind !== 'bmc') return found
+    return [...new Set([...found, ...this.#dark])].sort((a, b) => a.order - b.order)
+  }
+
   #strikes(active: ActiveFault, point: ProbePoint): boolean {
     const { fault } = active
     const { effect, times = Infinity, after = 0, probability = 1, between } = fault
     const { clock } = this.#context
     // A dark BMC answers no call at all: not only those of the name that made it so.
-    if (effect.kind === 'bmc-dark' && clock.now() < (active.dark.get(bmcAt(point, this.#context)) ?? 0)) return true
+    if (effect.kind === 'bmc-dark' && point.kind === 'bmc') {
+      const until = active.dark.get(bmcAt(point, this.#context)) ?? 0
+      if (clock.now() < until) return true
+    }
     if (!this.#matches(fault, point)) return false
     if (between && !(between[0] <= clock.elapsed() && clock.elapsed() < between[1])) return false
     if (active.struck >= times || active.passed++ < after) return false
     if (probability < 1 && active.random.next() >= probability) return false
     active.struck++
+    if (effect.kind === 'bmc-dark') this.#dark.add(active)
     this.#struck.set(point, active.id)
     this.#onStrike(active.report(), point)
     if (active.isSpent && this.#index.remove(active)) this.#watch()
@@ -241,6 +285,11 @@ export class FaultInjector implements Faults {
     const user = machine === undefined ? undefined : nodeOf(machine)
     // A node that has not used its machine yet may be any.
     if (machine !== undefined && !user && !named) return { machine, nodes: undefined }
+    // A program that asks a BMC names no node, and several may share the BMC.
+    if (machine !== undefined && !named && point.kind === 'bmc') {
+      const isNode = (ident: string) => machineOf(node(ident)?.uuid ?? '') === machine
+      return { machine, nodes: undefined, isNode }
+    }
     return { machine, nodes: [...new Set([...idents(named), ...idents(user)])] }
   }
 
@@ -254,15 +303,16 @@ export class FaultInjector implements Faults {
     if (match.machine !== undefined && match.machine !== machine) return false
     const ident = (point['node'] as string | undefined) ?? nodeInPath(point)
     const ofPoint = ident === undefined ? undefined : context.node(ident)
-    if (
-      wanted &&
-      !(ofPoint?.uuid === wanted.uuid || (machine !== undefined && context.machineOf(wanted.uuid) === machine))
-    )
-      return false
-    const node = wanted ?? ofPoint ?? (machine === undefined ? undefined : context.nodeOf(machine))
+    const user = machine === undefined ? undefined : context.nodeOf(machine)
+    // Nodes may share a machine: what is done for one is not done for the other. A BMC itself knows no nodes.
+    const owner = ofPoint ?? (point.kind === 'bmc' ? undefined : user)
+    if (wanted && owner && owner.uuid !== wanted.uuid) return false
+    if (wanted && !owner && !(machine !== undefined && context.machineOf(wanted.uuid) === machine)) return false
+    const node = wanted ?? ofPoint ?? user
     if (match.state !== undefined && node?.provision_state !== match.state) return false
     if (match.step !== undefined && (machine === undefined || context.stepOf(machine) !== match.step)) return false
-    if (match.phase !== undefined && (machine === undefined || context.phaseOf(machine) !== match.phase)) return false
+    if (match.phase !== undefined && (machine === undefined || context.phaseOf(machine, node) !== match.phase))
+      return false
     if (match.program !== undefined && programOf(point) !== match.program) return false
     if (match.disk !== undefined && point['disk'] !== match.disk) return false
     if (match.bmc !== undefined && point['call'] !== match.bmc) return false

@@ -1,5 +1,5 @@
 import type { Recorder } from '../journal/record.js'
-import type { FaultChange, Faults } from './fault.js'
+import type { AddedFault, Fault, FaultChange, Faults } from './fault.js'
 
 /**
  * The same faults, whose adding and lifting is in the journal.
@@ -16,16 +16,17 @@ export function notedFaults(faults: Faults, recorder: Recorder, changing: (chang
     changing({ do: 'lift fault', id })
     return faults.lift(id)
   }
+  const noted = ({ id }: AddedFault, fault: Fault): AddedFault => {
+    note('added', id)
+    changing({ do: 'add fault', fault })
+    return { id, [Symbol.dispose]: () => void lift(id) }
+  }
   return {
     list: () => faults.list(),
     get: (id) => faults.get(id),
     lift,
-    add: (fault) => {
-      const added = faults.add(fault)
-      note('added', added.id)
-      changing({ do: 'add fault', fault })
-      return { id: added.id, [Symbol.dispose]: () => void lift(added.id) }
-    },
+    add: (fault) => noted(faults.add(fault), fault),
+    addAll: (all) => faults.addAll(all).map((added, index) => noted(added, all[index]!)),
     clear: (label) => {
       for (const { id, label: own } of faults.list()) if (label === undefined || own === label) lift(id)
     },

@@ -9,6 +9,8 @@ export const programOf = (point: ProbePoint): string | undefined =>
 interface KnowsMachines {
   /** Machine behind a node, once there is one. */
   machineOf(node: string): string | undefined
+  /** Address of the BMC of a machine, or of a node whose machine is still to come. */
+  bmcAddress(of: { machine: string | undefined; node: string | undefined }): string | undefined
 }
 
 /** The machine of a call of a BMC, which names its node where this lab's Ironic makes it; undefined before there is one. */
@@ -17,9 +19,12 @@ export const machineAt = (point: ProbePoint, context: KnowsMachines): string | u
     ? context.machineOf(String(point['node']))
     : (point['machine'] as string | undefined)
 
-/** The BMC of a call: by its machine, or by the node of one that is still to come. */
-export const bmcAt = (point: ProbePoint, context: KnowsMachines): string =>
-  machineAt(point, context) ?? String(point['node'])
+/** The BMC of a call: by its address, which several machines and nodes may share. */
+export function bmcAt(point: ProbePoint, context: KnowsMachines): string {
+  const machine = machineAt(point, context)
+  const node = point['node'] as string | undefined
+  return context.bmcAddress({ machine, node }) ?? machine ?? String(node)
+}
 
 /** Whether a call of a BMC came over Redfish, and is answered by HTTP. */
 export const isOverHttp = (point: ProbePoint): boolean =>

@@ -14,6 +14,7 @@ import { Metrics } from '../metrics/metrics.js'
 import { withPage } from '../page/page.js'
 import type { CurrentDatabase } from './database.js'
 import type { Snapshots } from '../snapshots/snapshot.js'
+import { identities, seedIsUsed, type Identity } from './identities.js'
 import type { Observation } from './observation.js'
 
 /** Puts the control API of a stage beside Ironic's. */
@@ -31,13 +32,21 @@ export function withControl(parts: {
   client: () => IronicClient
   snapshots: () => Snapshots
   /** Specification of the machine of a number. */
-  spec: (number: number, hardware: HardwareFleet | undefined) => MachineSpec
+  spec: (number: number, hardware: HardwareFleet | undefined, identity?: Identity) => MachineSpec
   enroll: (spec: MachineSpec, fields: Record<string, unknown>) => Promise<string>
   /** Whether the dashboard is served. */
   page: boolean | undefined
 }): (api: Dispatch) => Dispatch {
   const { observation, clock, events, logger, machines, database, live, guard, client } = parts
   const { faults, journal, recorder, node } = observation
+  /** Identities for new machines. @throws UserError `bad-request` for a seed whose nodes are there */
+  const seeded = (seed: number, count: number): Identity[] => {
+    const macs = new Set(machines.list().flatMap(({ spec }) => spec.nics.map(({ mac }) => mac)))
+    const next = identities(seed, (mac) => macs.has(mac))
+    const all = Array.from({ length: count }, next)
+    for (const { uuid } of all) if (node(uuid)) throw seedIsUsed(seed, uuid)
+    return all
+  }
   const handlers = controlHandlers({
     ...{ machines, faults, journal, node, snapshots: parts.snapshots, probe: parts.probe, time: clock },
     outlook: (record) => ({
@@ -47,13 +56,16 @@ export function withControl(parts: {
     clock: new ClockControl({ clock, events, node, note: (what) => recorder.lab(what) }),
     nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
     machineOf: (record) => machineOf(record, machines),
-    enrol: async ({ count, prefix, hardware }) => {
+    enrol: async ({ count, prefix, hardware, seed }) => {
       const added: Readonly<NodeRecord>[] = []
+      const own = seed === undefined ? undefined : seeded(seed, count)
       // The next numbers that are free.
       for (let number = 1; added.length < count; number++) {
-        const [spec, name] = [parts.spec(number, hardware), `${prefix}${number - 1}`]
+        const identity = own?.[added.length]
+        const [spec, name] = [parts.spec(number, hardware, identity), `${prefix}${number - 1}`]
         if (machines.get(spec.id) || node(name)) continue
-        added.push(node(await parts.enroll(spec, { name }))!)
+        const fields = { name, ...(identity ? { uuid: identity.uuid } : {}) }
+        added.push(node(await parts.enroll(spec, fields))!)
       }
       return added
     },

@@ -7,6 +7,7 @@ import {
   type MachineSpec,
 } from '../../machine/index.js'
 import { REHEARSAL_IMAGE } from '../paths.js'
+import type { Identity } from './identities.js'
 
 /** A machine by its number, or by an id and further fields. */
 export type WantedMachine = Parameters<typeof defaultMachineSpec>[0]
@@ -16,10 +17,12 @@ export function machineSpecs(options: {
   hardware?: HardwareFleet
   disks?: 'file' | 'described'
   liveImage?: string
+  /** Serial numbers and addresses of machines with a number; default: those that follow from it. */
+  own?: Identity
 }): (wanted: WantedMachine) => MachineSpec {
-  const { hardware, disks = 'file', liveImage } = options
+  const { hardware, disks = 'file', liveImage, own } = options
   return (wanted) => ({
-    ...withDisks(made(wanted, hardware), disks),
+    ...withDisks(made(wanted, hardware, own), disks),
     liveImage: (typeof wanted === 'object' ? wanted.liveImage : undefined) ?? liveImage ?? REHEARSAL_IMAGE,
   })
 }
@@ -28,9 +31,11 @@ export function machineSpecs(options: {
  * A machine with a number gets the hardware of its place in the fleet. Any number of machines may have an id, so they get
  * the first entry without a serial number, MAC address or WWN, which must be unique.
  */
-function made(n: WantedMachine, fleet: HardwareFleet | undefined): MachineSpec {
-  if (!fleet) return defaultMachineSpec(n)
-  if (typeof n === 'number') return withHardware(defaultMachineSpec(n), hardwareOf(fleet, n))
+function made(n: WantedMachine, fleet: HardwareFleet | undefined, identity: Identity | undefined): MachineSpec {
+  const plain = defaultMachineSpec(n)
+  const own = identity ? identity.applied(plain) : plain
+  if (!fleet) return own
+  if (typeof n === 'number') return withHardware(own, hardwareOf(fleet, n))
   const shared = fleet.find(({ hardware }) => identityIn(hardware) === undefined)
   return { ...withHardware(defaultMachineSpec({ id: n.id }), shared?.hardware ?? {}), ...n }
 }

@@ -1,5 +1,6 @@
 import { systemClock, type Clock, type Logger, type Probe } from '../../runtime/index.js'
 import type { Machines } from '../../machine/index.js'
+import { bmcAddressOf } from '../bmcs/bmcs.js'
 import type { NodeRecord } from '../../wire/index.js'
 import type { Events } from '../events.js'
 import type { FaultChange, Faults } from '../faults/fault.js'
@@ -74,9 +75,16 @@ export function observe(parts: {
         const found = node(uuid)
         return found && machineBehind(found)
       },
-      phaseOf: (machine) => {
-        const found = nodeOf(machine)
-        return found && phaseOf(found.provision_state, agents().isInstalling(machine))
+      bmcAddress: ({ machine, node: ident }) => {
+        const own = machine === undefined ? undefined : machines().get(machine)?.spec.bmc?.address
+        const record = own === undefined && ident !== undefined ? node(ident) : undefined
+        return own ?? (record && bmcAddressOf(record))
+      },
+      phaseOf: (machine, of) => {
+        const user = nodeOf(machine)
+        if (!user) return undefined
+        const { uuid, provision_state } = of ?? user
+        return phaseOf(provision_state, user.uuid === uuid && agents().isInstalling(machine))
       },
       stepOf: (machine) => agents().stepOf(machine),
       ...(parts.steps && { steps: parts.steps }),

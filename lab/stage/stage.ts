@@ -271,7 +271,12 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     },
     client: () => client,
     snapshots: () => opened.snapshots,
-    spec: (number, hardware) => (hardware ? machineSpecs({ ...options, hardware }) : spec)(number),
+    spec: (number, hardware, identity) =>
+      hardware || identity
+        ? machineSpecs({ ...options, ...(hardware ? { hardware } : {}), ...(identity ? { own: identity } : {}) })(
+            number,
+          )
+        : spec(number),
     enroll: (made, fields) => opened.enroll(made, fields),
   })
   const ironic = scope.use(new StagedIronic({ start, front, database, reservations }))

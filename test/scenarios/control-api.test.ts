@@ -74,6 +74,71 @@ describe('by HTTP alone', () => {
   })
 })
 
+test('a list of faults is added whole, or not at all', async () => {
+  await using lab = await onSocket()
+  await ask(lab, 'POST', '/_lab/nodes', { count: 3 })
+  const silent = (node: string) => ({ match: { node }, effect: { kind: 'bmc-silent' } })
+  const listed = async () => (await ask(lab, 'GET', '/_lab/faults')).body.faults.map(({ id }: { id: string }) => id)
+
+  const nowhere = await ask(lab, 'POST', '/_lab/faults', [silent('node-0'), silent('node-9'), silent('node-1')])
+  expect(nowhere.status).toBe(400)
+  expect(nowhere.body.error).toMatchObject({
+    code: 'fault',
+    message: expect.stringMatching(/^fault 2 of 3: there is no node node-9/),
+  })
+  const misspelt = await ask(lab, 'POST', '/_lab/faults', [silent('node-0'), { ...silent('node-1'), time: 1 }])
+  expect(misspelt.body.error).toMatchObject({
+    code: 'bad-request',
+    message: expect.stringContaining('the body, number 2 of 2, is wrong: there is no time; did you mean times?'),
+  })
+  expect(await listed()).toEqual([])
+
+  const added = await ask(lab, 'POST', '/_lab/faults', [silent('node-0'), silent('node-2')])
+  expect(added).toMatchObject({
+    status: 201,
+    body: { faults: [{ id: 'fault-1' }, { id: 'fault-2', ...silent('node-2') }] },
+  })
+  expect(await listed()).toEqual(['fault-1', 'fault-2'])
+  expect((await ask(lab, 'POST', '/_lab/faults', [])).body).toEqual({ faults: [] })
+  expect((await ask(lab, 'POST', '/_lab/nodes', [])).status).toBe(400)
+})
+
+describe('nodes of a seed', () => {
+  interface Described {
+    id: string
+    nics: { mac: string }[]
+    disks: { serial: string; wwn: string }[]
+  }
+  const withSeed = async (seed: number, before: number) => {
+    await using lab = await createLab({ clock: 'manual', seed: before, listen: { host: '127.0.0.1', port: 0 } })
+    if (before > 1) await ask(lab, 'POST', '/_lab/nodes', { count: before, prefix: 'other-' })
+    const { status, body } = await ask(lab, 'POST', '/_lab/nodes', { count: 3, prefix: 'n-', seed })
+    expect(status).toBe(201)
+    const machines = (await ask(lab, 'GET', '/_lab/machines')).body.machines as Described[]
+    return (body.nodes as { uuid: string; machine: string }[]).flatMap(({ uuid, machine }) => {
+      const { nics, disks } = machines.find(({ id }) => id === machine)!
+      return [uuid, ...nics.map(({ mac }) => mac), ...disks.flatMap(({ serial, wwn }) => [serial, wwn])]
+    })
+  }
+
+  test('are the same in any lab, and others with another seed', async () => {
+    const first = await withSeed(7, 1)
+    expect(await withSeed(7, 5)).toEqual(first)
+    const values = [...first, ...(await withSeed(8, 1))]
+    expect(new Set(values).size).toBe(values.length)
+  })
+
+  test('that are there already are refused, before any is added', async () => {
+    await using lab = await onSocket()
+    const [, second] = (await ask(lab, 'POST', '/_lab/nodes', { count: 2, seed: 7 })).body.nodes
+    await ask(lab, 'DELETE', '/_lab/nodes/node-0')
+    const refused = await ask(lab, 'POST', '/_lab/nodes', { count: 3, prefix: 'again-', seed: 7 })
+    expect(refused.status).toBe(400)
+    expect(refused.body.error.message).toBe(`seed 7 gives node ${second.uuid}, which is there already`)
+    expect((await ask(lab, 'GET', '/_lab/nodes')).body.nodes).toHaveLength(1)
+  })
+})
+
 describe('bad input', () => {
   let lab: Lab
   beforeAll(async () => {

@@ -23,7 +23,8 @@ test('the client of the control API has a method for each operation, typed by it
 
   expectTypeOf(client.advance).parameter(0).toExtend<{ by: string | number } | { until: object } | { next: true }>()
   expectTypeOf(client.clock).returns.resolves.toEqualTypeOf<ClockReport>()
-  expectTypeOf(client.addFault).returns.resolves.toEqualTypeOf<FaultReport>()
+  expectTypeOf<Awaited<ReturnType<typeof client.addFault>>>().toEqualTypeOf<FaultReport>()
+  expectTypeOf(() => client.addFault([])).returns.resolves.toEqualTypeOf<{ faults: FaultReport[] }>()
   expectTypeOf(client.liftFault).toEqualTypeOf<(fault: string) => Promise<void>>()
   expectTypeOf(client.events).returns.toExtend<AsyncIterable<JournalEntry>>()
   expectTypeOf(client.journalNdjson).returns.resolves.toBeString()

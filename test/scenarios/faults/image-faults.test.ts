@@ -32,7 +32,7 @@ test('Ironic and the agent ask servers of files by the probe: each request is in
   const image_os_hash_value = createHash('sha256').update(raw).digest('hex')
   const instance_info = { image_source, image_os_hash_algo: 'sha256', image_os_hash_value }
   const node = await lab.enroll({ fields: { name: 'direct', deploy_interface: 'direct', instance_info } })
-  const match = { node: 'direct', to: 'images', route: 'HEAD /disk' } as const
+  const match = { node: 'direct', to: 'images', route: 'HEAD /disk.raw' } as const
   lab.faults.add({ match, effect: { kind: 'status', status: 403 }, times: 1 })
   await node.deploy()
   expect(await node.settled()).toMatchObject({
@@ -158,4 +158,24 @@ test.each([
   expect(add).toThrow(UserError)
   expect(add).toThrow(message)
   expect(lab.faults.list()).toEqual([])
+})
+
+test('a route matches whole parts of a path: /disk.raw is not /disk.raw.sig', async () => {
+  await using lab = await createStagedLab({ disks: 'file' })
+  lab.faults.add({ match: { to: 'images', route: '/disk' }, effect: { kind: 'status', status: 500 } })
+  lab.faults.add({
+    match: { to: 'images', route: 'HEAD /disk.raw' },
+    effect: { kind: 'status', status: 403 },
+    times: 1,
+  })
+  const image_source = `${server.url('/disk.raw')}`
+  const image_os_hash_value = createHash('sha256').update(raw).digest('hex')
+  const instance_info = { image_source, image_os_hash_algo: 'sha256', image_os_hash_value }
+  const node = await lab.enroll({ fields: { deploy_interface: 'direct', instance_info } })
+  await node.deploy()
+  expect(await node.settled()).toMatchObject({ last_error: expect.stringContaining('403') })
+  expect(lab.faults.list().map(({ struck }) => struck)).toEqual([0, 1])
+  expect(() => lab.faults.add({ match: { route: '/v1/heart' }, effect: { kind: 'hang' } })).toThrow(
+    'no call begins with /v1/heart',
+  )
 })

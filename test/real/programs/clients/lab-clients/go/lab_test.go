@@ -188,6 +188,19 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("it was answered with %d", response.StatusCode)
 	}
 	must(t, lab.LiftFaults(ctx, "busy"))
+	silent := func(node string) ironstage.Fault {
+		return ironstage.Fault{Match: ironstage.Match{Node: node}, Effect: ironstage.Effect{Kind: "bmc-silent"}}
+	}
+	if _, err := lab.AddFaults(ctx, []ironstage.Fault{silent(added[0].Name), silent("nowhere")}); !ironstage.IsCode(err, "fault") {
+		t.Errorf("a fault of a node that there is not: %v", err)
+	}
+	both, err := lab.AddFaults(ctx, []ironstage.Fault{silent(added[0].Name), silent(added[1].Name)})
+	must(t, err)
+	listed, err := lab.Faults(ctx)
+	must(t, err)
+	if len(both) != 2 || len(listed) != 2 || listed[1].ID != both[1].ID {
+		t.Errorf("two faults were added as %+v, and are %+v", both, listed)
+	}
 	must(t, lab.Close())
 	must(t, lab.Close())
 	if _, err := lab.Clock(ctx); err == nil {

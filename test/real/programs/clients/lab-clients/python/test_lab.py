@@ -91,6 +91,10 @@ def test_calls_and_their_refusals(lab):
     late = lab.add_fault({'route': 'GET /v1/drivers'}, {'kind': 'delay', 'for': datetime.timedelta(minutes=1)})
     assert late['effect'] == {'kind': 'delay', 'ms': 60_000}
     lab.lift_fault(late['id'])
+    silent = [{'match': {'node': node}, 'effect': {'kind': 'bmc-silent'}} for node in ('node-0', 'node-1', 'nowhere')]
+    with pytest.raises(ironstage.Refused, match='fault 3 of 3: there is no node nowhere'):
+        lab.add_faults(silent)
+    assert [fault['id'] for fault in lab.add_faults(silent[:2])] == [fault['id'] for fault in lab.faults()]
     before = lab.clock()['elapsed']
     assert lab.advance(datetime.timedelta(seconds=90))['elapsed'] - before == 90_000
     assert lab.call('GET', '')['nodes'] == 4
