@@ -1,7 +1,7 @@
 import type { MachineSpec } from '../../machine/index.js'
 import { seededRandom, UserError, uuid } from '../../runtime/index.js'
 
-/** What tells a machine and its node from others. */
+/** Values by which a machine and its node differ from others. */
 export interface Identity {
   readonly uuid: string
   /** The default machine with serial numbers, MAC addresses and WWNs of its own. */
