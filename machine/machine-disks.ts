@@ -1,20 +1,11 @@
-import { mkdir, rm, stat, truncate } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import {
-  during,
-  held,
-  temporaryFolder,
-  UserError,
-  type Clock,
-  type Logger,
-  type Probe,
-  type TemporaryFolder,
-} from '../runtime/index.js'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { held, temporaryFolder, type Clock, type Logger, type Probe, type TemporaryFolder } from '../runtime/index.js'
 import type { BlockDevice } from './disk/block-device.js'
 import { describedDisk, type DescribedDevice, type DiskState } from './disk/described-disk.js'
-import { createFileDisk, openFileDisk } from './disk/file-disk.js'
+import { FileBacked } from './disk/file-backed.js'
 import { whilePowered } from './disk/powered-disk.js'
-import { probed } from './disk/probed-disk.js'
+import { probed, showsPartitions } from './disk/probed-disk.js'
 import { WriteLog, type WrittenRange } from './disk/write-log.js'
 import { imageOf, noSuchDisk } from './hardware/changed-hardware.js'
 import type { DiskSpec, MachineSpec } from './machine-spec.js'
@@ -58,8 +49,17 @@ interface WriterOfBoot {
   writer: () => string
 }
 
+/** Sectors at the start of a disk that a GPT takes. */
+const TABLE_SECTORS = 34
+
+/** When a partition table was written, and in which boot. */
+interface TableWrite {
+  readonly at: number
+  readonly boot: string
+}
+
 /** A disk in a snapshot. */
-export type TakenDisk = DiskState & { readonly written: readonly WrittenRange[] }
+export type TakenDisk = DiskState & { readonly written: readonly WrittenRange[]; readonly table?: TableWrite }
 
 /** A disk that is looked at. */
 export interface SeenDisk {
@@ -86,6 +86,8 @@ export class MachineDisks implements AsyncDisposable {
   readonly #files = new Map<string, FileBacked>()
   /** Those of disks that were written by this process. */
   readonly #written = new Map<string, WriteLog>()
+  /** The last write to the partition table of each. */
+  readonly #tables = new Map<string, TableWrite>()
   readonly #spec: MachineSpec
   readonly #parts: DiskParts
 
@@ -106,13 +108,22 @@ export class MachineDisks implements AsyncDisposable {
 
   /** The disks for one boot: after its end every access rejects with the signal's reason. */
   forBoot(signal: AbortSignal, { boot, writer }: WriterOfBoot): ReadonlyMap<string, BlockDevice> {
-    const { clock } = this.#parts
+    const { clock, probe } = this.#parts
     return new Map(
       this.#spec.disks.map((disk) => {
         const image = imageOf(disk)
-        const wrote = (offset: number, length: number): void =>
-          this.#logOf(image).note({ offset, length, at: clock.now(), boot, by: writer() })
-        return [disk.name, whilePowered(this.#devices.get(image)!, signal, wrote)]
+        const wrote = (offset: number, length: number): void => {
+          const at = clock.now()
+          if (offset < TABLE_SECTORS * disk.sectorSize) this.#tables.set(image, { at, boot })
+          this.#logOf(image).note({ offset, length, at, boot, by: writer() })
+        }
+        const place = { machine: this.#spec.id, disk: disk.name }
+        const shows = (): Promise<boolean> => {
+          const table = this.#tables.get(image)
+          // A boot finds the partitions that are there.
+          return table?.boot === boot ? showsPartitions(probe, { ...place, written: table.at }) : Promise.resolve(true)
+        }
+        return [disk.name, whilePowered(this.#devices.get(image)!, { signal, wrote, showsPartitions: shows })]
       }),
     )
   }
@@ -161,7 +172,9 @@ export class MachineDisks implements AsyncDisposable {
   take(): [name: string, state: TakenDisk][] {
     return [...this.#described].flatMap(([image, disk]) => {
       const state = disk.take()
-      return state ? [[image, { ...state, written: this.#written.get(image)?.ranges ?? [] }]] : []
+      if (!state) return []
+      const table = this.#tables.get(image)
+      return [[image, { ...state, written: this.#written.get(image)?.ranges ?? [], ...(table ? { table } : {}) }]]
     })
   }
 
@@ -179,7 +192,11 @@ export class MachineDisks implements AsyncDisposable {
     this.fit()
     for (const [image, disk] of this.#described) disk.restore(written.get(image))
     this.#written.clear()
-    for (const [image, { written: ranges }] of states) this.#logOf(image).restore(ranges)
+    this.#tables.clear()
+    for (const [image, { written: ranges, table }] of states) {
+      this.#logOf(image).restore(ranges)
+      if (table) this.#tables.set(image, table)
+    }
     for (const file of this.#files.values()) await file.remove()
   }
 
@@ -212,114 +229,5 @@ export class MachineDisks implements AsyncDisposable {
         return file
       }
     }
-  }
-}
-
-/** A disk in a file, opened at the first access, so that a thousand idle machines hold no descriptors. */
-class FileBacked implements BlockDevice {
-  readonly name: string
-  readonly size: number
-  readonly sectorSize: number
-  readonly #path: string | (() => Promise<string>)
-  readonly #clock: Clock
-  readonly #ours: boolean
-  readonly #hostIsFull: (file: string) => void
-  #opened: Promise<BlockDevice> | undefined
-
-  /** @param ours whether the file is in the state folder, where only ironstage writes */
-  constructor(
-    disk: DiskSpec,
-    path: string | (() => Promise<string>),
-    clock: Clock,
-    { ours, hostIsFull }: { ours: boolean; hostIsFull: (file: string) => void },
-  ) {
-    this.name = disk.name
-    this.size = disk.size
-    this.sectorSize = disk.sectorSize
-    this.#path = path
-    this.#clock = clock
-    this.#ours = ours
-    this.#hostIsFull = hostIsFull
-  }
-
-  async path(): Promise<string> {
-    return typeof this.#path === 'string' ? this.#path : this.#path()
-  }
-
-  async exists(): Promise<boolean> {
-    const path = await this.path()
-    return (await held(this.#clock, `looking for ${path}`, () => fileSize(path))) !== undefined
-  }
-
-  /** Removes the file while the machine does not use it. One of the user's own is left alone. */
-  async remove(): Promise<void> {
-    await this.close()
-    if (!this.#ours) return
-    const path = await this.path()
-    await held(this.#clock, `removing ${path}`, () => rm(path, { force: true }))
-  }
-
-  async read(offset: number, length: number): Promise<Uint8Array> {
-    return (await this.#open()).read(offset, length)
-  }
-
-  async write(offset: number, bytes: Uint8Array): Promise<void> {
-    return (await this.#open()).write(offset, bytes)
-  }
-
-  async discard(offset: number, length: number): Promise<void> {
-    return (await this.#open()).discard(offset, length)
-  }
-
-  async flush(): Promise<void> {
-    await (await this.#opened)?.flush()
-  }
-
-  async close(): Promise<void> {
-    const opened = this.#opened
-    this.#opened = undefined
-    // A file that could not be opened needs no close, and its reader has got the error.
-    const device = await opened?.catch(() => undefined)
-    await device?.[Symbol.asyncDispose]()
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
-  #open(): Promise<BlockDevice> {
-    return (this.#opened ??= this.#openFile().catch((error: unknown) => {
-      this.#opened = undefined
-      throw error
-    }))
-  }
-
-  async #openFile(): Promise<BlockDevice> {
-    const path = await this.path()
-    const options = {
-      ...{ path, name: this.name, sectorSize: this.sectorSize, clock: this.#clock, mayCut: this.#ours },
-      hostIsFull: () => this.#hostIsFull(path),
-    }
-    const size = await held(this.#clock, `looking for ${path}`, () => fileSize(path))
-    if (size === undefined) {
-      await held(this.#clock, `making the folder of ${path}`, () => mkdir(dirname(path), { recursive: true }))
-      return during(`creating the disk ${this.name}`, () => createFileDisk({ ...options, size: this.size }))
-    }
-    // An earlier process was killed while it made or emptied the file: the missing end is all zeros.
-    if (this.#ours && size < this.size) await held(this.#clock, `completing ${path}`, () => truncate(path, this.size))
-    else if (size !== this.size)
-      throw new UserError('disk-size', `the disk file ${path} has ${size} bytes, but ${this.name} is ${this.size}`, {
-        remedy: 'give the machine a disk of the size of its file, or another file',
-      })
-    return during(`opening the disk ${this.name}`, () => openFileDisk(options))
-  }
-}
-
-async function fileSize(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
   }
 }

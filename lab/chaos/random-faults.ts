@@ -53,6 +53,11 @@ const KINDS: readonly ((random: Random) => Drawn)[] = [
   (random) => ({ match: disk(random), effect: { kind: 'disk-full' }, times: few(random) }),
   (random) => ({ match: disk(random), effect: { kind: 'disk-lies' }, times: few(random) }),
   (random) => ({
+    match: disk(random),
+    effect: { kind: 'partitions-late', ms: some(random, minutes(1)) },
+    times: few(random),
+  }),
+  (random) => ({
     match: route(random),
     effect: { kind: 'status', status: pick(random, [409, 500, 502, 503]) },
     times: few(random),

@@ -69,6 +69,7 @@ const MEMBERS: Partial<Record<FaultKind, Members>> = {
   'slow-body': { properties: { bytesPerSecond: count('pace of the body', 1) }, required: ['bytesPerSecond'] },
   repeat: { properties: { times: { type: 'integer', minimum: 2, maximum: 100 } } },
   'pull-error': { properties: { reason: text('not-found, unauthorized, timeout, or the sentence of a registry') } },
+  'partitions-late': { properties: { for: DURATION }, required: ['for'] },
   'link-cut': { properties: { for: DURATION }, required: ['for'] },
   delay: { properties: { for: DURATION }, required: ['for'] },
 }

@@ -15,6 +15,7 @@ export const POINTS: Readonly<Record<FaultKind, readonly string[]>> = {
   'disk-error': ['disk-read', 'disk-write'],
   'disk-full': ['disk-write'],
   'disk-lies': ['disk-write'],
+  'partitions-late': ['partitions'],
   // Calls of BMCs are exchanges where they come over Redfish.
   status: ['exchange', 'bmc'],
   'connection-reset': ['exchange', 'bmc'],
@@ -47,7 +48,7 @@ export const CONDITIONS: Partial<Record<keyof FaultMatch, readonly string[]>> = 
   route: ['exchange'],
   to: ['exchange'],
   program: ['command', 'ssh'],
-  disk: ['disk-read', 'disk-write'],
+  disk: ['disk-read', 'disk-write', 'partitions'],
   image: ['pull', 'image-pull'],
   bmc: ['bmc'],
 }

@@ -58,6 +58,11 @@ export type FaultEffect =
   | { kind: 'disk-full' }
   /** The disk says that it has written what it has not. */
   | { kind: 'disk-lies' }
+  /**
+   * The kernel and udev show the partitions of a table that was written only after `ms` of lab time: until then programs find
+   * none, though the bytes are there. A boot finds those that are on the disk.
+   */
+  | { kind: 'partitions-late'; ms: number }
   /** The exchange is not carried out; this is the answer. */
   | { kind: 'status'; status: number; body?: unknown }
   /** The connection is reset: before the request is carried out, or after it with the answer lost. Default `before`. */

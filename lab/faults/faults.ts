@@ -13,7 +13,8 @@ import { checkFault, pointsOf } from './check-fault.js'
 import { checkNamed } from './check-named.js'
 import { FaultIndex, type Concerned } from './fault-index.js'
 import type { AddedFault, Fault, FaultReport, Faults } from './fault.js'
-import { bmcAt, isOverHttp, matchesRoute, nodeInPath, programOf } from './points.js'
+import { concerns, isOver } from './concerns.js'
+import { bmcAt, matchesRoute, nodeInPath, programOf } from './points.js'
 import type { Phase } from './phase.js'
 import { strike } from './strike.js'
 
@@ -264,7 +265,7 @@ export class FaultInjector implements Faults {
       const until = active.dark.get(bmcAt(point, this.#context)) ?? 0
       if (clock.now() < until) return true
     }
-    if (!this.#matches(fault, point)) return false
+    if (!this.#matches(fault, point) || isOver(effect, point, clock)) return false
     if (between && !(between[0] <= clock.elapsed() && clock.elapsed() < between[1])) return false
     if (active.struck >= times || active.passed++ < after) return false
     if (probability < 1 && active.random.next() >= probability) return false
@@ -325,31 +326,3 @@ export class FaultInjector implements Faults {
 
 const idents = (node: Readonly<NodeRecord> | undefined): readonly string[] =>
   node ? [node.uuid, ...(node.name === null ? [] : [node.name])] : []
-
-/** Whether an effect can act at a point of a kind that fits. */
-function concerns(effect: Fault['effect'], point: ProbePoint): boolean {
-  switch (effect.kind) {
-    case 'status':
-    case 'connection-reset':
-    case 'truncated-body':
-    case 'malformed-body':
-    case 'slow-body':
-      return point.kind === 'exchange' || isOverHttp(point)
-    case 'agent-silent':
-      return point['to'] === 'agent' || (point['from'] === 'agent' && point['to'] === 'ironic')
-    case 'wrong-token':
-    case 'stale-agent-url':
-      return point['from'] === 'agent' && point['to'] === 'ironic'
-    case 'empty-last-error':
-      return point['to'] === 'ironic'
-    case 'agent-restart':
-    case 'power-loss':
-      return point['machine'] !== undefined || point.kind === 'bmc'
-    case 'disk-error': {
-      const offset = point['offset'] as number
-      return offset <= effect.at && effect.at < offset + (point['length'] as number)
-    }
-    default:
-      return true
-  }
-}

@@ -66,6 +66,8 @@ export async function strike<T>(
       throw diskFailure('ENOSPC')
     case 'disk-lies':
       return undefined as T
+    case 'partitions-late':
+      return false as T
     case 'pull-error':
       if (effect.reason === 'timeout') await clock.sleep(DIAL_TIMEOUT, { weak: true })
       throw new Error(pullFailure(point['image'] as string, effect.reason ?? 'not-found'))

@@ -1,4 +1,4 @@
-import type { MachineSpec } from '../../machine/index.js'
+import type { MachineBootSource, MachineSpec } from '../../machine/index.js'
 import type { Command } from '../../targets/index.js'
 import type { OutgoingRequest, WireRequest } from '../../wire/index.js'
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
@@ -23,6 +23,7 @@ export type Input =
     }
   | { readonly do: 'machine'; readonly machine: string; readonly call: string; readonly args: readonly unknown[] }
   | { readonly do: 'firmware'; readonly machine: string; readonly call: 'eject'; readonly args: readonly unknown[] }
+  | { readonly do: 'add machine'; readonly spec: MachineSpec; readonly source?: MachineBootSource }
   | { readonly do: 'remove machine'; readonly machine: string }
   | { readonly do: 'command'; readonly machine: string; readonly command: Command }
   | { readonly do: 'files'; readonly machine: string; readonly call: string; readonly args: readonly unknown[] }

@@ -46,6 +46,8 @@ export function performing(parts: Performers): Perform {
         return later(() => called(machine(input.machine), input.call, input.args))
       case 'firmware':
         return later(() => called(machine(input.machine).firmware, input.call, input.args))
+      case 'add machine':
+        return parts.machines().create(input.spec, input.source)
       case 'remove machine':
         return parts.machines().remove(input.machine)
       case 'command':
@@ -127,7 +129,10 @@ export function enteringMachines(machines: Machines, inputs: () => Inputs | unde
   }
   return {
     snapshots: machines.snapshots,
-    create: (spec) => machines.create(spec),
+    create: async (spec, source) => {
+      const input = { do: 'add machine', spec, ...(source ? { source } : {}) } as const
+      return entering(await (inputs()?.call<Machine>(input) ?? machines.create(spec, source)))
+    },
     remove: (id) => inputs()?.call({ do: 'remove machine', machine: id }) ?? machines.remove(id),
     get: (id) => entering(machines.get(id)),
     byBmc: (address, systemId) => entering(machines.byBmc(address, systemId)),

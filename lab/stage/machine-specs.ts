@@ -12,15 +12,26 @@ import type { Identity } from './identities.js'
 /** A machine by its number, or by an id and further fields. */
 export type WantedMachine = Parameters<typeof defaultMachineSpec>[0]
 
-/** Creates the specifications of a stage's machines. */
-export function machineSpecs(options: {
+interface SpecOptions {
   hardware?: HardwareFleet
   disks?: 'file' | 'described'
   liveImage?: string
-  /** Serial numbers and addresses of machines with a number; default: those that follow from it. */
-  own?: Identity
-}): (wanted: WantedMachine) => MachineSpec {
-  const { hardware, disks = 'file', liveImage, own } = options
+}
+
+/** Creates the specifications of machines by their numbers, with other hardware than the stage's, or identities of their own. */
+export function specsOnDemand(options: SpecOptions) {
+  const plain = machineSpecs(options)
+  return (number: number, hardware: HardwareFleet | undefined, own?: Identity): MachineSpec =>
+    hardware || own ? machineSpecs({ ...options, ...(hardware ? { hardware } : {}) }, own)(number) : plain(number)
+}
+
+/**
+ * Creates the specifications of a stage's machines.
+ *
+ * @param own serial numbers and addresses of machines with a number; default: those that follow from it
+ */
+export function machineSpecs(options: SpecOptions, own?: Identity): (wanted: WantedMachine) => MachineSpec {
+  const { hardware, disks = 'file', liveImage } = options
   return (wanted) => ({
     ...withDisks(made(wanted, hardware, own), disks),
     liveImage: (typeof wanted === 'object' ? wanted.liveImage : undefined) ?? liveImage ?? REHEARSAL_IMAGE,

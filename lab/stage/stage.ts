@@ -31,7 +31,7 @@ import { bmcListeners, type BmcListeners } from '../bmcs/bmc-listeners.js'
 import { configured } from './configured.js'
 import { CurrentDatabase } from './database.js'
 import { connections, IN_PROCESS_URL } from './connections.js'
-import { machineSpecs, type WantedMachine } from './machine-specs.js'
+import { machineSpecs, specsOnDemand, type WantedMachine } from './machine-specs.js'
 import type { StageOptions } from './stage-options.js'
 import { enroll } from '../enroll.js'
 import { Events } from '../events.js'
@@ -271,12 +271,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     },
     client: () => client,
     snapshots: () => opened.snapshots,
-    spec: (number, hardware, identity) =>
-      hardware || identity
-        ? machineSpecs({ ...options, ...(hardware ? { hardware } : {}), ...(identity ? { own: identity } : {}) })(
-            number,
-          )
-        : spec(number),
+    spec: specsOnDemand(options),
     enroll: (made, fields) => opened.enroll(made, fields),
   })
   const ironic = scope.use(new StagedIronic({ start, front, database, reservations }))

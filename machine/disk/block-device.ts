@@ -15,6 +15,11 @@ export interface BlockDevice extends AsyncDisposable {
   discard(offset: number, length: number): Promise<void>
   flush(): Promise<void>
   /**
+   * Whether the kernel shows the partitions of the table that is on the disk. Absent where it always does. The bytes can be
+   * read either way.
+   */
+  showsPartitions?(): Promise<boolean>
+  /**
    * Number that differs after every change; undefined while reads may differ without one. Absent when the disk can be
    * changed from outside.
    */

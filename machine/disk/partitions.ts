@@ -60,6 +60,10 @@ export async function readLayoutOfBadDisk(device: BlockDevice): Promise<DiskLayo
   return readLayoutNow({ ...device, read })
 }
 
+/** A layout as the kernel shows it: it may know the partitions of a new table later than they are written. */
+export const asShown = async (device: BlockDevice, layout: DiskLayout): Promise<DiskLayout> =>
+  (await device.showsPartitions?.()) === false ? { ...layout, partitions: [] } : layout
+
 async function readLayoutNow(device: BlockDevice): Promise<DiskLayout> {
   const gpt = await readGpt(device)
   if (gpt) {

@@ -1,17 +1,16 @@
 import type { BlockDevice } from './block-device.js'
 import { canAdopt, type AdoptingDevice } from './described-disk.js'
 
-/**
- * A disk for one boot.
- *
- * @param signal after its abort every access rejects with its reason
- * @param wrote called after each write
- */
-export function whilePowered(
-  device: BlockDevice,
-  signal: AbortSignal,
-  wrote: (offset: number, length: number) => void,
-): BlockDevice {
+interface BootOfDisk {
+  /** After its abort every access rejects with its reason. */
+  signal: AbortSignal
+  /** Called after each write. */
+  wrote: (offset: number, length: number) => void
+  showsPartitions: () => Promise<boolean>
+}
+
+/** A disk for one boot. */
+export function whilePowered(device: BlockDevice, { signal, wrote, showsPartitions }: BootOfDisk): BlockDevice {
   const gate = <T>(access: () => Promise<T>): Promise<T> =>
     signal.aborted ? Promise.reject(signal.reason as Error) : access()
   const writing = async (offset: number, length: number, access: () => Promise<void>): Promise<void> => {
@@ -27,6 +26,7 @@ export function whilePowered(
     write: (offset, bytes) => writing(offset, bytes.length, () => device.write(offset, bytes)),
     discard: (offset, length) => writing(offset, length, () => device.discard(offset, length)),
     flush: () => gate(() => device.flush()),
+    showsPartitions,
     // The disk belongs to the machine instead of the boot.
     [Symbol.asyncDispose]: () => Promise.resolve(),
   }

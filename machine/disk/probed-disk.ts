@@ -14,6 +14,20 @@ export interface DiskPoint {
   readonly [attribute: string]: unknown
 }
 
+/** Probe point of a program that looks for the partitions of a disk; a fault that answers false keeps them from it. */
+interface PartitionsPoint {
+  readonly kind: 'partitions'
+  readonly machine: string
+  readonly disk: string
+  /** Lab time at which the table was written, in this boot. */
+  readonly written: number
+  readonly [attribute: string]: unknown
+}
+
+/** Whether the kernel shows the partitions of a table that was written. */
+export const showsPartitions = (probe: Probe, place: Omit<PartitionsPoint, 'kind'>): Promise<boolean> =>
+  probe.around({ kind: 'partitions', ...place } as PartitionsPoint, () => Promise.resolve(true))
+
 /** A disk whose every access passes the probe, so that faults can strike it and the journal records it. */
 export function probed(device: BlockDevice, probe: Probe, machine: string): BlockDevice {
   const around = <T>(kind: DiskPoint['kind'], offset: number, length: number, run: () => Promise<T>): Promise<T> =>

@@ -84,7 +84,12 @@ const KNOWN: { pattern: RegExp; transient: boolean; remedy: string | null }[] = 
     remedy: 'The live system carries no image: give image_url, or image_source in instance_info.',
   },
   {
-    pattern: /couldn't find (boot device|any partitions)/,
+    pattern: /couldn't find any partitions/,
+    transient: false,
+    remedy: 'The disk shows no partitions: the image has none, the disk has lost them, or udev was late to show them.',
+  },
+  {
+    pattern: /couldn't find boot device/,
     transient: false,
     remedy: 'The image has no file system labelled boot: it is no CoreOS metal image.',
   },

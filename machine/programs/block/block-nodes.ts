@@ -1,7 +1,7 @@
 import type { BlockDevice } from '../../disk/block-device.js'
 import { mdUuid } from '../../disk/md-superblock.js'
 import type { Filesystem } from '../../disk/filesystem-probe.js'
-import { readLayoutOfBadDisk, type DiskLayout } from '../../disk/partitions.js'
+import { asShown, readLayoutOfBadDisk, type DiskLayout } from '../../disk/partitions.js'
 import { diskNames } from '../../hardware/hardware-names.js'
 import type { DiskSpec } from '../../machine-spec.js'
 import { findArrays, type MdArray } from './md-arrays.js'
@@ -54,7 +54,7 @@ const nodes = new WeakMap<DiskLayout, BlockDiskNode>()
 
 async function diskNode(inside: Inside, disk: DiskSpec): Promise<BlockDiskNode> {
   const device = inside.disks.get(disk.name)!
-  const layout = await readLayoutOfBadDisk(device)
+  const layout = await asShown(device, await readLayoutOfBadDisk(device))
   let node = nodes.get(layout)
   if (!node) {
     const { byPath, byId } = diskNames(inside.spec, disk)

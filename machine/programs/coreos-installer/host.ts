@@ -1,6 +1,6 @@
 import { type ByteStream, fileSource, memorySource } from '../../../bytes/index.js'
 import type { BlockDevice } from '../../disk/block-device.js'
-import { partitionName, readLayout } from '../../disk/partitions.js'
+import { asShown, partitionName, readLayout } from '../../disk/partitions.js'
 import type { Clock } from '../../../runtime/index.js'
 import { blockNodes, findNode } from '../block/block-nodes.js'
 import type { FileTree } from '../../file-tree.js'
@@ -69,7 +69,7 @@ export function machineHost(inside: Inside, clock: Clock): InstallerHost {
     },
     usesOf: async ({ node, device }) => {
       const mounts = [...inside.mounts]
-      const { partitions } = await readLayout(device)
+      const { partitions } = await asShown(device, await readLayout(device))
       return {
         whole: mounts.some(([, mount]) => mount.device === node),
         parts: partitions.flatMap(({ number }) => {

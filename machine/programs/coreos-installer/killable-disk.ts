@@ -18,6 +18,7 @@ export function killable(device: BlockDevice, signal: AbortSignal): BlockDevice 
     write: (offset, bytes) => alive(() => device.write(offset, bytes)),
     discard: (offset, length) => alive(() => device.discard(offset, length)),
     flush: () => alive(() => device.flush()),
+    ...(device.showsPartitions && { showsPartitions: () => device.showsPartitions!() }),
     // The disk belongs to the machine instead of the program.
     [Symbol.asyncDispose]: () => Promise.resolve(),
   }

@@ -2,7 +2,7 @@ import { consoleNote, parseConsole } from '../../../coreos/index.js'
 import type { Clock, Random } from '../../../runtime/index.js'
 import { withBootVolume } from '../../disk/boot-volume.js'
 import type { BlockDevice } from '../../disk/block-device.js'
-import { readLayout } from '../../disk/partitions.js'
+import { asShown, readLayout } from '../../disk/partitions.js'
 import type { FileTree } from '../../file-tree.js'
 import { editBootEntry } from './boot-entry.js'
 import { during, Failure } from './failure.js'
@@ -44,7 +44,7 @@ export function needsPostProcessing(options: InstallOptions, ignition: Uint8Arra
 /** Edits the installed boot filesystem in coreos-installer's order, with its messages. */
 export async function postProcess(work: PostProcessing): Promise<void> {
   const { device, devicePath, clock } = work
-  const { partitions } = await readLayout(device)
+  const { partitions } = await asShown(device, await readLayout(device))
   if (partitions.length === 0) throw new Failure(`couldn't find any partitions on ${devicePath}`)
   const found = partitions.filter(({ filesystem }) => filesystem?.label === 'boot')
   if (found.length > 1) throw new Failure(`found multiple devices on ${devicePath} with label "boot"`)

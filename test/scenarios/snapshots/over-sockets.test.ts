@@ -83,6 +83,26 @@ test('a deployment is taken in its middle by HTTP, and ends from there as it did
   }
 }, 120_000)
 
+test('machines that were added and made new while a node was cleaned are there after a restore', async () => {
+  await using served = await servedLab({ realistic: true })
+  const { ask, provision, advance, take, restore } = served
+  await available(served, 'node-0')
+  await provision('node-0', 'manage')
+  await provision('node-0', 'provide')
+  await ask('POST', '/_lab/machines', { count: 2 })
+  await advance('20s')
+  await ask('POST', '/_lab/machines/machine-3/reimage')
+  const machines = async () => ((await ask('GET', '/_lab/machines')) as { machines: { id: string }[] }).machines
+  const before = await machines()
+  expect(before.map(({ id }) => id)).toEqual(['machine-1', 'machine-2', 'machine-3'])
+
+  const { id, repeats } = await take()
+  expect(repeats).toBeGreaterThan(2)
+  await ask('DELETE', '/_lab/machines/machine-2')
+  await restore(id)
+  expect(await machines()).toEqual(before)
+}, 60_000)
+
 test('time that jumps by itself ends where it ended before, also in another lab with the same options', async () => {
   await using served = await servedLab({ realistic: true })
   const { lab, provision, advance, take, restore, clock } = served

@@ -1,0 +1,115 @@
+import { mkdir, rm, stat, truncate } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { during, held, UserError, type Clock } from '../../runtime/index.js'
+import type { DiskSpec } from '../machine-spec.js'
+import type { BlockDevice } from './block-device.js'
+import { createFileDisk, openFileDisk } from './file-disk.js'
+
+/** A disk in a file, opened at the first access, so that a thousand idle machines hold no descriptors. */
+export class FileBacked implements BlockDevice {
+  readonly name: string
+  readonly size: number
+  readonly sectorSize: number
+  readonly #path: string | (() => Promise<string>)
+  readonly #clock: Clock
+  readonly #ours: boolean
+  readonly #hostIsFull: (file: string) => void
+  #opened: Promise<BlockDevice> | undefined
+
+  /** @param ours whether the file is in the state folder, where only ironstage writes */
+  constructor(
+    disk: DiskSpec,
+    path: string | (() => Promise<string>),
+    clock: Clock,
+    { ours, hostIsFull }: { ours: boolean; hostIsFull: (file: string) => void },
+  ) {
+    this.name = disk.name
+    this.size = disk.size
+    this.sectorSize = disk.sectorSize
+    this.#path = path
+    this.#clock = clock
+    this.#ours = ours
+    this.#hostIsFull = hostIsFull
+  }
+
+  async path(): Promise<string> {
+    return typeof this.#path === 'string' ? this.#path : this.#path()
+  }
+
+  async exists(): Promise<boolean> {
+    const path = await this.path()
+    return (await held(this.#clock, `looking for ${path}`, () => fileSize(path))) !== undefined
+  }
+
+  /** Removes the file while the machine does not use it. One of the user's own is left alone. */
+  async remove(): Promise<void> {
+    await this.close()
+    if (!this.#ours) return
+    const path = await this.path()
+    await held(this.#clock, `removing ${path}`, () => rm(path, { force: true }))
+  }
+
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    return (await this.#open()).read(offset, length)
+  }
+
+  async write(offset: number, bytes: Uint8Array): Promise<void> {
+    return (await this.#open()).write(offset, bytes)
+  }
+
+  async discard(offset: number, length: number): Promise<void> {
+    return (await this.#open()).discard(offset, length)
+  }
+
+  async flush(): Promise<void> {
+    await (await this.#opened)?.flush()
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened
+    this.#opened = undefined
+    // A file that could not be opened needs no close, and its reader has got the error.
+    const device = await opened?.catch(() => undefined)
+    await device?.[Symbol.asyncDispose]()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #open(): Promise<BlockDevice> {
+    return (this.#opened ??= this.#openFile().catch((error: unknown) => {
+      this.#opened = undefined
+      throw error
+    }))
+  }
+
+  async #openFile(): Promise<BlockDevice> {
+    const path = await this.path()
+    const options = {
+      ...{ path, name: this.name, sectorSize: this.sectorSize, clock: this.#clock, mayCut: this.#ours },
+      hostIsFull: () => this.#hostIsFull(path),
+    }
+    const size = await held(this.#clock, `looking for ${path}`, () => fileSize(path))
+    if (size === undefined) {
+      await held(this.#clock, `making the folder of ${path}`, () => mkdir(dirname(path), { recursive: true }))
+      return during(`creating the disk ${this.name}`, () => createFileDisk({ ...options, size: this.size }))
+    }
+    // An earlier process was killed while it made or emptied the file: the missing end is all zeros.
+    if (this.#ours && size < this.size) await held(this.#clock, `completing ${path}`, () => truncate(path, this.size))
+    else if (size !== this.size)
+      throw new UserError('disk-size', `the disk file ${path} has ${size} bytes, but ${this.name} is ${this.size}`, {
+        remedy: 'give the machine a disk of the size of its file, or another file',
+      })
+    return during(`opening the disk ${this.name}`, () => openFileDisk(options))
+  }
+}
+
+async function fileSize(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
