@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander'
 import {
   errorChain,
+  collectSooner,
   keepGarbageSmall,
   packageVersion,
   sweepTemporaryFolders,
@@ -27,6 +28,7 @@ export async function run(environment: Environment): Promise<number> {
     environment.stopped.throwIfAborted()
     // `up` lets it grow once it serves. The code is loaded by now: V8 takes none that it compiled with other flags.
     if (argv[0] === 'up' || argv[0] === 'run' || argv.some((word) => /^--target(=|$)/.test(word))) keepGarbageSmall()
+    if (argv[0] === 'run') collectSooner()
     code = await work()
   }
   try {

@@ -57,7 +57,7 @@ export {
   yesOrNo,
 } from './setting.js'
 export { systemClock } from './system-clock.js'
-export { keepGarbageSmall, letGarbageGrow } from './system-memory.js'
+export { collectSooner, keepGarbageSmall, letGarbageGrow } from './system-memory.js'
 export { systemRandom } from './system-random.js'
 export { sweepTemporaryFolders, temporaryFolder, type TemporaryFolder } from './temporary-folder.js'
 export { type Due, TimerHeap } from './timer-heap.js'

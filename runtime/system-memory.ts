@@ -14,3 +14,12 @@ export function keepGarbageSmall(): void {
 export function letGarbageGrow(): void {
   setFlagsFromString('--semi-space-growth-factor=2')
 }
+
+/**
+ * Collects the old generation once it has grown by a third, not by the double and more: for a process with many small
+ * objects that live for seconds, such as connections and answers (measured: 40 rehearsed hosts take 180 MiB instead of 225,
+ * and 5.5 s of processor time instead of 5.2).
+ */
+export function collectSooner(): void {
+  setFlagsFromString('--heap-growing-percent=33')
+}

@@ -139,5 +139,6 @@ place "$work/root.img" $root_start
 
 sgdisk -v "$raw" | grep -q 'No problems found'
 mkdir -p "$(dirname "$out")"
-xz -9 -T1 --check=crc32 -c "$raw" >"$out"
+# Each decoder of this image takes as much memory as its dictionary: 64 MiB with preset 9 as such.
+xz --lzma2=preset=9,dict=1MiB -T1 --check=crc32 -c "$raw" >"$out"
 ls -l "$out"

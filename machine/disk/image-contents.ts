@@ -139,9 +139,11 @@ async function loadImage(path: string, key: string, clock: Clock, largest: numbe
 /** Collects pages that are not zero: the first and last MiB, the boot partition, and the rest up to {@link BULK}. */
 class PageCollector {
   readonly #pages = new Map<number, Uint8Array>()
-  readonly #head: Buffer[] = []
+  /** The image so far, until its partition table was read. */
+  #head: Buffer[] | null = []
   #size = 0
-  #partial: Buffer[] = []
+  /** The beginning of a page whose end is in the next chunk. */
+  readonly #partial = Buffer.alloc(PAGE)
   #partialLength = 0
   #bulk = 0
   #structures = 0
@@ -155,25 +157,24 @@ class PageCollector {
     return this.#size
   }
 
+  /** Only pages that stay in memory are copied: an image has thousands of chunks, and most of its pages are zero. */
   add(bytes: Uint8Array): void {
     if (this.#size < MIB) this.#lookForBoot(bytes)
-    this.#size += bytes.length
-    this.#partial.push(bufferOf(bytes))
-    this.#partialLength += bytes.length
-    if (this.#partialLength < PAGE) return
-    const all = this.#partial.length === 1 ? this.#partial[0]! : Buffer.concat(this.#partial)
-    let page = Math.floor((this.#size - all.length) / PAGE)
+    const chunk = bufferOf(bytes)
     let at = 0
-    for (; at + PAGE <= all.length; at += PAGE, page++) this.#page(page, all.subarray(at, at + PAGE))
-    this.#partial = at < all.length ? [Buffer.from(all.subarray(at))] : []
-    this.#partialLength = all.length - at
+    if (this.#partialLength > 0) {
+      at = chunk.copy(this.#partial, this.#partialLength)
+      this.#partialLength += at
+      if (this.#partialLength < PAGE) return void (this.#size += chunk.length)
+      this.#page(Math.floor(this.#size / PAGE), this.#partial)
+    }
+    for (; at + PAGE <= chunk.length; at += PAGE) this.#page((this.#size + at) / PAGE, chunk.subarray(at, at + PAGE))
+    this.#partialLength = chunk.copy(this.#partial, 0, at)
+    this.#size += chunk.length
   }
 
   finish() {
-    if (this.#partialLength > 0) {
-      const last = Buffer.concat([...this.#partial, Buffer.alloc(PAGE - this.#partialLength)])
-      this.#page(Math.floor(this.#size / PAGE), last)
-    }
+    if (this.#partialLength > 0) this.#page(Math.floor(this.#size / PAGE), this.#partial.fill(0, this.#partialLength))
     for (const [page, bytes] of this.#tail) this.#pages.set(page, bytes)
     const end = Math.ceil(this.#size / PAGE)
     const lastMib = { from: Math.max(0, end - MIB / PAGE), to: end }
@@ -203,12 +204,14 @@ class PageCollector {
   }
 
   #lookForBoot(bytes: Uint8Array): void {
+    if (this.#head === null) return
     this.#head.push(bufferOf(bytes))
     const head = Buffer.concat(this.#head)
     const sectorSize = gptSectorSize(head)
     if (sectorSize === undefined) return
     try {
       const boot = parseGpt(head, sectorSize).partitions.find(({ name }) => name === 'boot')
+      this.#head = null
       if (boot) this.#boot = { from: Math.floor(boot.offset / PAGE), to: Math.ceil((boot.offset + boot.length) / PAGE) }
     } catch (error) {
       if (!(error instanceof NotAGpt)) throw error

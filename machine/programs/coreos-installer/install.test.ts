@@ -73,7 +73,7 @@ test('offline, a terminal shows the progress in place', async () => {
   const { stderr } = await runInstaller(withDisk(described()), OFFLINE, { tty: true })
   expect(stderr).toBe(
     'Installing CoreOS x86_64 (512-byte sectors)\n' +
-      '> Read disk 10.1 KiB/10.1 KiB (100%)   \r'.repeat(3) +
+      '> Read disk 10.5 KiB/10.5 KiB (100%)   \r'.repeat(3) +
       '\nWriting Ignition config\nInstall complete.\n',
   )
 })
