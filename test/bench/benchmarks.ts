@@ -8,6 +8,7 @@ import { fleetOfThousands } from './fleet.js'
 import { ignitionConfigs } from './ignition.js'
 import { servedImages } from './images.js'
 import { installation } from './install.js'
+import { labOfHosts } from './lab-of-hosts.js'
 import { lists } from './lists.js'
 import { localTarget } from './local-target.js'
 import type { Measured, Outcome } from './measure.js'
@@ -36,6 +37,7 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, () => Promise<Outcome>>>
   'idle-agents': rows(idleAgents),
   install: rows(installation),
   'local-target': rows(localTarget),
+  lab: rows(labOfHosts),
   ignition: rows(ignitionConfigs),
   images: rows(servedImages),
   ironic: rows(againstIronic),

@@ -76,6 +76,7 @@ export const ROWS = {
     'local target, all but the installer',
     'memory of a local installation, at most',
   ],
+  lab: ['40 rehearsed hosts, 8 at once', 'memory of these, at most', 'image of 256 MiB through SSH to a host'],
   ignition: ['an Ignition config of 100 KB validated', 'a config embedded in an ISO in place, beside its I/O'],
   images: [
     'a customised ISO of 400 MiB downloaded',

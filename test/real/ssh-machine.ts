@@ -11,7 +11,8 @@ import { cachedPeer } from './peer-cache.js'
 import { debianProgram, tool } from './peers.js'
 
 const run = promisify(execFile)
-const peer = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, import.meta.url))
+const here = import.meta.url.replace('/dist/test/real/', '/test/real/')
+const peer = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, here))
 
 export const CORE_PASSWORD = 'c0re-canary-9f31'
 
