@@ -5,6 +5,7 @@ import { ironicErrors, type RequestedStep } from '../wire/index.js'
 import { labFetch } from './fetch.js'
 import type { EnrollOptions, Lab, LabOptions, ThreadedLab, ThreadedLabOptions } from './lab.js'
 import { StagedNode } from './lab-node.js'
+import type { ForkedLab } from './snapshots/forks.js'
 import type { LabSnapshots } from './snapshots/snapshot.js'
 import { withFork, type StoredSnapshot } from './snapshots/snapshots.js'
 import { REALISTIC_MACHINES } from './realistic.js'
@@ -43,7 +44,7 @@ const START = Date.UTC(2026, 0, 1)
 
 type Composed<Fork> = Omit<StagedLab, 'snapshots'> & { readonly snapshots: LabSnapshots<Fork> }
 
-async function composeLab<Fork>(
+async function composeLab<Fork extends ForkedLab>(
   options: StagedLabOptions,
   parts: {
     network?: StageOptions['network']
@@ -67,6 +68,7 @@ async function composeLab<Fork>(
     network: parts.network ?? null,
     ...{ clock, seed, random: seededRandom(seed) },
     identity: () => identityOf(options),
+    ...(parts.network ? { fork: parts.fork } : {}),
   })
   const jump = virtual && mode === 'auto' ? sharedWait(virtual) : undefined
   const wait: Lab['wait'] = jump ?? ((awaited) => awaited)
@@ -94,7 +96,7 @@ async function composeLab<Fork>(
   }
   if (!parts.from) return lab
   try {
-    await staged.snapshots.adopt(parts.from)
+    await staged.snapshots.beginAt(parts.from)
   } catch (error) {
     await staged[Symbol.asyncDispose]()
     throw error
@@ -156,7 +158,9 @@ async function createLabOfOneThread(all: LabOptions, from?: StoredSnapshot): Pro
   const { listen, realistic, ...options } = all
   const paces = realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE } : {}
   const fork = (snapshot: StoredSnapshot): Promise<Lab> => createLabOfOneThread(all, snapshot)
-  const lab = await composeLab({ ...options, ...paces }, { network: listen, fork, from })
+  // The port of the lab is taken.
+  const network = from && listen ? { ...listen, port: 0 } : listen
+  const lab = await composeLab({ ...options, ...paces }, { network, fork, from })
   const { url, client, clock, events, faults, journal, registry, snapshots, spec, enroll, node, wait, fetchAt } = lab
   return {
     ...{ url, client, clock, events, faults, journal, registry, snapshots, spec, enroll, node, wait, fetchAt },

@@ -32,6 +32,10 @@ export const ERRORS = catalogue({
     sentence: 'the description of a fault is not valid',
     remedy: 'correct what the message names',
   },
+  'fork-limit': {
+    sentence: 'the lab has as many forks as it may have',
+    remedy: 'end one: GET /_lab/forks lists them',
+  },
   'ignition-fetch': {
     sentence: 'a resource of the Ignition config could not be fetched',
     remedy: 'check the URL and the network to it',
@@ -67,6 +71,10 @@ export const ERRORS = catalogue({
   'no-such-file': {
     sentence: 'there is no such file on the machine',
     remedy: 'leave out the path for a list of all files',
+  },
+  'no-such-fork': {
+    sentence: 'the lab has no such fork',
+    remedy: 'GET /_lab/forks lists them',
   },
   'no-such-machine': {
     sentence: 'there is no such machine, or the node has none yet',

@@ -1,6 +1,6 @@
 import { IPA_PACE } from '../agent/index.js'
 import { readIronicConfig, type IronicConfigRequest, type ServiceSettings } from '../ironic-mock/index.js'
-import { opening, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { LabClock, opening, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { HardwareFleet } from '../machine/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import type { BmcAccount } from './bmcs/bmc-accounts.js'
@@ -9,7 +9,10 @@ import type { ImageCacheRequest } from './image-staging.js'
 import type { LiveImagesRequest } from './live-images.js'
 import { isLoopback } from './addresses/own-address.js'
 import { REALISTIC_MACHINES } from './realistic.js'
+import type { ForkedLab } from './snapshots/forks.js'
+import type { StoredSnapshot } from './snapshots/snapshots.js'
 import { stage, type Stage } from './stage/stage.js'
+import type { StageOptions } from './stage/stage-options.js'
 import { openStateFolder } from './state/state-folder.js'
 
 export interface ServeOptions {
@@ -55,26 +58,13 @@ export interface Served extends AsyncDisposable {
  * @throws UserError for an address that other hosts can reach without a password, a port in use, an unusable folder
  */
 export async function serve(options: ServeOptions): Promise<Served> {
-  const { ironic = {}, clock, random, logger, onEvent } = options
+  const { ironic = {}, logger } = options
   const { service } = readIronicConfig(ironic)
   const { host = service.host ?? '127.0.0.1', port = service.port ?? 6385 } = options
   refuseOpenAccess(host, service, logger)
   return opening(async (scope) => {
     const folder = options.stateDir === null ? null : scope.use(await openStateFolder(options.stateDir))
-    const running = scope.use(
-      await stage({
-        ...{ folder, network: { host, port }, ironic, clock, random, logger },
-        machines: Array.from({ length: options.nodes }, (_, index) => ({ spec: index + 1, name: `node-${index}` })),
-        ...(options.hardware ? { hardware: options.hardware } : {}),
-        ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
-        ...(options.bmcAccount ? { bmcAccount: options.bmcAccount } : {}),
-        ...(options.managers ? { managers: options.managers } : {}),
-        ...(options.liveImages ? { liveImages: options.liveImages } : {}),
-        ...(options.imageCache ? { imageCache: options.imageCache } : {}),
-        ...(onEvent ? { onEvent } : {}),
-        page: options.page ?? false,
-      }),
-    )
+    const running = scope.use(await stage(stageOptions(options, { folder, network: { host, port } })))
     const { authStrategy, publicEndpoint } = service
     const url = publicEndpoint ?? running.url
     return {
@@ -85,6 +75,45 @@ export async function serve(options: ServeOptions): Promise<Served> {
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }
   })
+}
+
+function stageOptions(options: ServeOptions, place: Required<Pick<StageOptions, 'folder' | 'network'>>): StageOptions {
+  const { ironic = {}, clock, random, logger, onEvent } = options
+  return {
+    ...{ ...place, ironic, clock, random, logger },
+    machines: Array.from({ length: options.nodes }, (_, index) => ({ spec: index + 1, name: `node-${index}` })),
+    ...(options.hardware ? { hardware: options.hardware } : {}),
+    ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
+    ...(options.bmcAccount ? { bmcAccount: options.bmcAccount } : {}),
+    ...(options.managers ? { managers: options.managers } : {}),
+    ...(options.liveImages ? { liveImages: options.liveImages } : {}),
+    ...(options.imageCache ? { imageCache: options.imageCache } : {}),
+    ...(onEvent ? { onEvent } : {}),
+    page: options.page ?? false,
+    fork: (from) => forkOf(options, place.network!.host, from),
+  }
+}
+
+/** Serves a fork, without the files and the printed lines of the lab. Its time passes as that of the lab does now. */
+async function forkOf(options: ServeOptions, host: string, from: StoredSnapshot): Promise<ForkedLab> {
+  const { clock: ofLab, stateDir, liveImages } = options
+  const what = stateDir === null ? (liveImages ? 'serves live images' : undefined) : 'has a state folder'
+  if (what !== undefined || !(ofLab instanceof LabClock))
+    throw new UserError('snapshot-unsupported', `a lab that ${what ?? 'has another clock'} has no forks`, {
+      remedy: 'fork one without a state folder and live images',
+    })
+  const { onEvent: _, ...others } = options
+  // Time stands still until the fork is where it begins.
+  const clock = new LabClock({ mode: ofLab.mode === 'auto' ? 'manual' : ofLab.mode })
+  const fork = await stage(stageOptions({ ...others, clock, nodes: 0 }, { folder: null, network: { host, port: 0 } }))
+  try {
+    await fork.snapshots.beginAt(from)
+  } catch (error) {
+    await fork[Symbol.asyncDispose]()
+    throw error
+  }
+  clock.mode = ofLab.mode
+  return fork
 }
 
 /** Refuses an API without passwords on an open address, since its clients can erase the machines' disks. */

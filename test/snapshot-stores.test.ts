@@ -36,6 +36,7 @@ const STORES: Record<string, string> = {
   'lab/journal/rounds.ts': 'readers, which belong to callers',
   'lab/journal/journal.ts': 'tells what happened, and so does not go back',
   'lab/snapshots/entrance.ts': 'the servers of the lab',
+  'lab/snapshots/forks.ts': 'labs of their own',
   'lab/snapshots/inputs.ts': 'calls under way: none at rest',
   'lab/snapshots/snapshots.ts': 'the snapshots themselves',
   'lab/stage/agents.ts': 'agents: none at rest, started again where a lab cannot be repeated',

@@ -29,6 +29,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   'no-such-fault': 404,
   'no-such-disk': 404,
   'no-such-nic': 404,
+  'no-such-fork': 404,
   'snapshot-unknown': 404,
   'snapshot-file': 400,
   'snapshot-options': 400,

@@ -8,7 +8,8 @@ import { installedFiles } from '../installed-files.js'
 import type { JournalKind } from '../journal/entry.js'
 import { har } from '../journal/har.js'
 import type { JournalQuery } from '../journal/journal.js'
-import type { Snapshot, Snapshots } from '../snapshots/snapshot.js'
+import type { Snapshot } from '../snapshots/snapshot.js'
+import type { StageSnapshots } from '../snapshots/snapshots.js'
 import { eventStream } from './event-stream.js'
 import type { EnrolRequest } from './documents.js'
 import { faultFrom } from './fault-document.js'
@@ -22,7 +23,7 @@ import { CONTROL_OPERATIONS, type ControlOperationId } from './operations.js'
 export interface ControlParts extends LookParts {
   machines: Machines
   /** Reached only when the lab is whole. */
-  snapshots: () => Snapshots
+  snapshots: () => StageSnapshots
   /** Finds a node by uuid or name. */
   node: (ident: string) => Readonly<NodeRecord> | undefined
   enrol: (options: {
@@ -204,6 +205,9 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     snapshots: () => ({ snapshots: parts.snapshots().list().map(snapshotReport) }),
     takeSnapshot: async () => snapshotReport(await parts.snapshots().take()),
     restoreSnapshot: ({ params }) => parts.snapshots().restore(params['snapshot']!),
+    fork: ({ params }) => parts.snapshots().forks.open(parts.snapshots().get(params['snapshot']!)),
+    forks: () => ({ forks: parts.snapshots().forks.list() }),
+    endFork: ({ params }) => parts.snapshots().forks.end(params['fork']!),
     removeSnapshot: ({ params }) => parts.snapshots().remove(params['snapshot']!),
     exportSnapshot: ({ params }) => ({
       ...{ status: 200, headers: { 'content-type': 'application/octet-stream' } },

@@ -23,6 +23,12 @@ import { describing, type ControlOperation } from './operation.js'
 const NODE = describing<NodeReport>({ type: 'object' })
 const OBJECT = { type: 'object' }
 const TEXT = describing<string>({ type: 'string' })
+const FORK = open({
+  id: TEXT,
+  snapshot: TEXT,
+  url: describing<string>({ type: 'string', description: 'of its Ironic and its control API' }),
+  caFile: describing<string | null>({ type: ['string', 'null'], description: 'file with its generated certificate' }),
+})
 const SNAPSHOT = open({
   id: describing<string>({ type: 'string', description: 'snapshot-1' }),
   labTime: describing<string>({ type: 'string', format: 'date-time' }),
@@ -217,6 +223,23 @@ export const CONTROL_OPERATIONS = [
     status: 204,
     summary: 'Brings the lab back to a snapshot',
   },
+  {
+    id: 'fork',
+    method: 'POST',
+    path: '/snapshots/{snapshot}/fork',
+    status: 201,
+    summary: 'Makes another lab from a snapshot, on a port of its own: both go on by themselves',
+    answer: FORK,
+  },
+  {
+    id: 'forks',
+    method: 'GET',
+    path: '/forks',
+    status: 200,
+    summary: 'All forks of this lab',
+    answer: open({ forks: listOf(FORK) }),
+  },
+  { id: 'endFork', method: 'DELETE', path: '/forks/{fork}', status: 204, summary: 'Ends a fork' },
   {
     id: 'removeSnapshot',
     method: 'DELETE',

@@ -1,5 +1,5 @@
 import type { Machine, MachineSpec, Machines } from '../../machine/index.js'
-import { VirtualClock, type Clock, type Probe } from '../../runtime/index.js'
+import { VirtualClock, type Clock, type Probe, type Scope } from '../../runtime/index.js'
 import { ConnectionFailed, type Dispatch } from '../../wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { Events } from '../events.js'
@@ -19,6 +19,7 @@ import type { Randomness } from '../stage/randomness.js'
 import { StageKeeper, stillClock } from '../stage/stage-keeper.js'
 import type { StageOptions } from '../stage/stage-options.js'
 import type { Entrance } from './entrance.js'
+import { Forks } from './forks.js'
 import type { Input } from './input.js'
 import { Inputs } from './inputs.js'
 import { enteringDispatch, enteringMachine, enteringTransports, performing, type Transports } from './perform.js'
@@ -38,6 +39,7 @@ interface SnapshotsParts {
   transports: Transports
   url: string
   entrance: Entrance
+  scope: Scope
   stores: {
     own: OwnExchanges
     reservations: ReservationGate
@@ -130,6 +132,7 @@ export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapsh
     random: randomness.main,
     unrepeatable: why ?? PASSING,
     identity: options.identity,
+    forks: parts.scope.use(new Forks(options.fork, parts.report)),
   })
   if (!options.folder) {
     await stillClock(clock)?.idle()

@@ -48,6 +48,6 @@ export interface Snapshots {
 
 /** The snapshots of a lab that can be made a second time. */
 export interface LabSnapshots<Fork> extends Snapshots {
-  /** Makes a second lab from a snapshot, which goes on by itself. Dispose of it at the end, too. */
+  /** Makes a second lab from a snapshot, which goes on by itself; its start is the snapshot. Dispose of it at the end, too. */
   fork(id: string): Promise<Fork>
 }

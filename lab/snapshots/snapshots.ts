@@ -3,6 +3,7 @@ import type { Events } from '../events.js'
 import type { Journal } from '../journal/journal.js'
 import { stillClock, type StageKeeper, type StageState } from '../stage/stage-keeper.js'
 import type { LoggedInput, Place } from './input.js'
+import type { Forks } from './forks.js'
 import type { Inputs } from './inputs.js'
 import type { LabSnapshots, Snapshot, Snapshots } from './snapshot.js'
 import { readSnapshot, writeSnapshot, type LabIdentity } from './snapshot-file.js'
@@ -43,6 +44,7 @@ interface SnapshotParts {
   unrepeatable: string
   /** Absent where no other lab has the same options. */
   identity: (() => LabIdentity) | undefined
+  forks: Forks
 }
 
 const NOT_FROM_START = 'its calls are not known from the start of the lab'
@@ -56,18 +58,24 @@ export class StageSnapshots implements Snapshots {
   readonly #parts: SnapshotParts
   readonly #snapshots = new Map<string, StoredSnapshot>()
   readonly #alone = new Mutex()
+  /** Labs of their own, from these snapshots. */
+  readonly forks: Forks
   #count = 0
   #base: Base | undefined
+  /** The lab as it was made, also in a fork. */
+  #beginning: StoredSnapshot | undefined
   #isWhole = true
 
   constructor(parts: SnapshotParts) {
     this.#parts = parts
+    this.forks = parts.forks
   }
 
   /** Keeps the start of the lab, at which nothing moves. */
   begin(): void {
     this.#base = { state: this.#parts.keeper.take(), inputs: 0 }
-    this.#snapshots.set(START, this.#made(START, this.#base, this.#isLogged))
+    this.#beginning = this.#made(START, this.#base, this.#isLogged)
+    this.#snapshots.set(START, this.#beginning)
   }
 
   take(): Promise<Snapshot> {
@@ -130,7 +138,7 @@ export class StageSnapshots implements Snapshots {
 
   import(text: string): Snapshot {
     const { identity, inputs, unrepeatable } = this.#parts
-    const start = this.#snapshots.get(START)
+    const start = this.#beginning
     if (!inputs || !start?.place || !identity)
       throw new UserError(
         'snapshot-unsupported',
@@ -164,6 +172,12 @@ export class StageSnapshots implements Snapshots {
     } finally {
       if (clock instanceof LabClock && typeof goesOn === 'number') clock.mode = goesOn
     }
+  }
+
+  /** Begins as a fork at a snapshot of another lab with the same options: a reset goes back to there. */
+  async beginAt(stored: StoredSnapshot): Promise<void> {
+    await this.adopt(stored)
+    this.#snapshots.set(START, { ...stored, id: START })
   }
 
   #adopt(stored: StoredSnapshot): Promise<void> {

@@ -6,14 +6,13 @@ import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import { bmcAddressOf, machineOf } from '../bmcs/bmcs.js'
 import { ClockControl } from '../control/clock-control.js'
 import { controlApi } from '../control/control-api.js'
-import { controlHandlers } from '../control/handlers.js'
+import { controlHandlers, type ControlParts } from '../control/handlers.js'
 import { machineChanges } from '../control/machine-changes.js'
 import type { Events } from '../events.js'
 import type { LiveImages } from '../live-images.js'
 import { Metrics } from '../metrics/metrics.js'
 import { withPage } from '../page/page.js'
 import type { CurrentDatabase } from './database.js'
-import type { Snapshots } from '../snapshots/snapshot.js'
 import { identities, seedIsUsed, type Identity } from './identities.js'
 import type { Observation } from './observation.js'
 
@@ -30,7 +29,7 @@ export function withControl(parts: {
   live: LiveImages | undefined
   guard: Guard | undefined
   client: () => IronicClient
-  snapshots: () => Snapshots
+  snapshots: ControlParts['snapshots']
   /** Specification of the machine of a number. */
   spec: (number: number, hardware: HardwareFleet | undefined, identity?: Identity) => MachineSpec
   enroll: (spec: MachineSpec, fields: Record<string, unknown>) => Promise<string>

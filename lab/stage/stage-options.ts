@@ -8,6 +8,7 @@ import type { Events } from '../events.js'
 import type { JournalOptions } from '../journal/journal.js'
 import type { ImageCacheRequest } from '../image-staging.js'
 import type { LiveImagesRequest } from '../live-images.js'
+import type { Forking } from '../snapshots/forks.js'
 import type { StateFolder } from '../state/state-folder.js'
 import type { WantedMachine } from './machine-specs.js'
 
@@ -60,6 +61,8 @@ export interface StageOptions {
   liveImages?: LiveImagesRequest
   /** The options as data: a snapshot in a file is for a stage of the same. */
   identity?: () => Readonly<Record<string, unknown>>
+  /** Makes another stage with these options, on another port; absent without sockets. */
+  fork?: Forking
   /** Called with every event, from the start. */
   onEvent?: (event: Parameters<Events['emit']>[0]) => void
 }

@@ -305,7 +305,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const transports = { client: seen(transport), transport }
   const opened = await openSnapshots({
     ...{ options, clock, randomness, probe, events, front, database, ironic, agents, machines, transports, url },
-    ...{ entrance },
+    ...{ entrance, scope },
     stores: { own, reservations, accounts, registry, faults: observation.injector, journal: observation.recorder },
     journal: observation.journal,
     faults: observation.faults,

@@ -1,6 +1,6 @@
 import { mkdir, rm, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { during, held, UserError, type Clock } from '../../runtime/index.js'
+import { during, held, UserError, type Clock, LabClock, Mutex, VirtualClock } from '../../runtime/index.js'
 import type { DiskSpec } from '../machine-spec.js'
 import type { BlockDevice } from './block-device.js'
 import { createFileDisk, openFileDisk } from './file-disk.js'
@@ -49,20 +49,20 @@ export class FileBacked implements BlockDevice {
     await held(this.#clock, `removing ${path}`, () => rm(path, { force: true }))
   }
 
-  async read(offset: number, length: number): Promise<Uint8Array> {
-    return (await this.#open()).read(offset, length)
+  read(offset: number, length: number): Promise<Uint8Array> {
+    return inOrder(this.#clock, async () => (await this.#open()).read(offset, length))
   }
 
-  async write(offset: number, bytes: Uint8Array): Promise<void> {
-    return (await this.#open()).write(offset, bytes)
+  write(offset: number, bytes: Uint8Array): Promise<void> {
+    return inOrder(this.#clock, async () => (await this.#open()).write(offset, bytes))
   }
 
-  async discard(offset: number, length: number): Promise<void> {
-    return (await this.#open()).discard(offset, length)
+  discard(offset: number, length: number): Promise<void> {
+    return inOrder(this.#clock, async () => (await this.#open()).discard(offset, length))
   }
 
-  async flush(): Promise<void> {
-    await (await this.#opened)?.flush()
+  flush(): Promise<void> {
+    return inOrder(this.#clock, async () => (await this.#opened)?.flush())
   }
 
   async close(): Promise<void> {
@@ -103,6 +103,21 @@ export class FileBacked implements BlockDevice {
       })
     return during(`opening the disk ${this.name}`, () => openFileDisk(options))
   }
+}
+
+/** Accesses to the disks of a lab, by its clock. */
+const accesses = new WeakMap<Clock, Mutex>()
+
+/**
+ * Makes an access after those before it while time stands still: which of two files of this host answers first is chance,
+ * and what a lab does is to be the same each time that it is repeated.
+ */
+function inOrder<T>(clock: Clock, access: () => Promise<T>): Promise<T> {
+  const isStill = clock instanceof VirtualClock && !(clock instanceof LabClock && typeof clock.mode === 'number')
+  if (!isStill) return access()
+  const all = accesses.get(clock) ?? new Mutex()
+  accesses.set(clock, all)
+  return held(clock, 'waiting for another disk', () => all.run(access))
 }
 
 async function fileSize(path: string): Promise<number | undefined> {
