@@ -135,9 +135,9 @@ test('what has no forks says so, and an unknown snapshot or fork is named', asyn
     ...{ status: 404, code: 'no-such-fork', message: 'there is no fork fork-7' },
   })
   await using folder = await labFolder()
-  await using kept = await up({ stateDir: folder.path })
-  const { id } = await kept.lab.takeSnapshot()
-  await expect(kept.lab.fork(id)).rejects.toMatchObject({
+  await using inFolder = await up({ stateDir: folder.path })
+  const { id } = await inFolder.lab.takeSnapshot()
+  await expect(inFolder.lab.fork(id)).rejects.toMatchObject({
     ...{ status: 409, code: 'snapshot-unsupported', message: 'a lab that has a state folder has no forks' },
   })
   await using inProcess = await createStagedLab()
