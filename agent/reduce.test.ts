@@ -197,6 +197,26 @@ describe('repeated attempts', () => {
     expect(logged[0]).toContain('reboot the machine')
   })
 
+  test.each([
+    { what: 'hurries at first, and less and less', pace: PROMPT_PACE, first: 10, longest: 18_000, most: 150 },
+    { what: "at IPA's pace waits as IPA does", pace: IPA_PACE, first: 1000, longest: 60_000, most: 80 },
+  ])('an agent that is not expected $what', ({ pace, first, longest, most }) => {
+    let { state } = reduce({ ...fresh() }, { kind: 'inspection refused', why: 'no' }, { at: 0, chance: 0 }, rules(pace))
+    const gaps: number[] = []
+    for (let at = 0; state.live.phase === 'looking up';) {
+      const chance = gaps.length < 10 ? 0 : ((gaps.length * 7) % 10) / 9
+      const failed = reduce(state, { kind: 'lookup failed', why: 'no', conflict: false }, { at, chance }, rules(pace))
+      state = failed.state
+      const [next] = waits(failed.effects)
+      if (state.live.phase === 'looking up') gaps.push(next!.until - at)
+      at = next!.until
+    }
+    expect(gaps.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => first))
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(longest)
+    expect(Math.max(...gaps)).toBeGreaterThan(longest * 0.9)
+    expect(gaps.length).toBeLessThan(most)
+  })
+
   test('an unheard heartbeat is repeated at growing intervals until the ordinary one is due', () => {
     let state = reduce(serving(), { kind: 'started' }, { at: 0, chance: 0 }, rules(PROMPT_PACE)).state
     let at = 0

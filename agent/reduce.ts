@@ -55,6 +55,11 @@ const CLOSED: Record<Closing, string> = {
 /** Pause of the service manager before it restarts a failed agent. */
 const START_OVER_WAIT = 5000
 
+/** Lookups at the prompt pace: a node is expected within so many of them, unless its machine was switched on for no flow. */
+const HURRIED_ATTEMPTS = 10
+/** Part of IPA's waits that an agent that hurries comes to. */
+const LEAST_HURRY = 0.3
+
 /**
  * All decisions of an agent, as a pure function. The shell saves `state.saved` when it changed, then runs the effects,
  * and turns their results into further events.
@@ -248,10 +253,17 @@ function retryLookup(
     },
     effects: [
       { kind: 'log', level: 'info', message: `the lookup did not succeed yet: ${why}` },
-      { kind: 'wait', until: moment.at + (usual + extra) * pace.retryFactor, weak: false, for: wake },
+      { kind: 'wait', until: moment.at + (usual + extra) * hurryOf(live.attempts, pace), weak: false, for: wake },
     ],
   }
 }
+
+/**
+ * The factor on the wait before another lookup. An agent that hurries does so less and less after its first attempts: one that
+ * is not expected would fill a journal within minutes of lab time.
+ */
+const hurryOf = (attempts: number, { retryFactor }: AgentPace): number =>
+  Math.max(retryFactor, Math.min(LEAST_HURRY, retryFactor * 1.25 ** (attempts - HURRIED_ATTEMPTS)))
 
 function afterLookup(state: AgentState, { node, config }: LookupAnswer, moment: Moment, rules: Rules): Reduction {
   const issuedToken = config.agent_token ?? ''

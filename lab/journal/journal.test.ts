@@ -58,6 +58,18 @@ describe('a reader', () => {
     expect(seen).toEqual(['before', 'between', 'last'])
   })
 
+  test('gets large entries in small parts, and all of them: what it does not take yet is little', async () => {
+    const { journal, add } = journalOf()
+    const all = Array.from({ length: 9 }, (_, n) => `entry ${n}`)
+    for (const what of all) add(what, 64 * 1024)
+    const reader = journal.follow({}, new AbortController().signal, { isPatient: true })
+    const parts: string[][] = []
+    while (parts.flat().length < all.length) parts.push(words((await reader.next()).value as JournalEntry[]))
+    expect(parts.map((part) => part.length)).toEqual([2, 2, 2, 2, 1])
+    expect(parts.flat()).toEqual(all)
+    await reader.return(undefined)
+  })
+
   test('that is so slow that entries are gone is told so', async () => {
     const { journal, add } = journalOf({ capacity: 2 })
     add('a')

@@ -60,6 +60,9 @@ const LOOK = 4096
 /** Entries that a reader gets at once. */
 const MOST = 64
 
+/** Bytes of bodies after which a reader gets no more at once: what it gets waits in memory until it has taken it. */
+const MOST_BYTES = 128 * 1024
+
 interface Found {
   readonly key: string
   readonly next: number
@@ -209,9 +212,11 @@ export class Journal implements LabJournal {
     const entries: JournalEntry[] = []
     const until = Math.min(this.#next, next + LOOK)
     let end = next
-    for (; end < until && entries.length < MOST; end++) {
+    for (let bytes = 0; end < until && entries.length < MOST && bytes < MOST_BYTES; end++) {
       const slot = this.#at(end)
-      if (selects(slot.noted)) entries.push(this.#entry(slot))
+      if (!selects(slot.noted)) continue
+      entries.push(this.#entry(slot))
+      bytes += slot.bytes
     }
     return (this.#found = { key, next, end, last: this.last, entries })
   }

@@ -64,7 +64,12 @@ describe('by HTTP alone', () => {
     const struck = await ask(lab, 'GET', '/_lab/faults')
     expect(struck.body.faults[0].struck).toBeGreaterThan(0)
     const blamed = await ask(lab, 'GET', '/_lab/journal?node=metal-1&fault=fault-1&kind=exchange')
-    expect(blamed.body.entries[0]).toMatchObject({ from: 'agent', to: 'ironic', status: null, name: 'metal-1' })
+    const { entries } = blamed.body
+    expect(entries[0]).toMatchObject({ from: 'ironic', to: 'agent', status: null, name: 'metal-1' })
+    expect(entries).toContainEqual(expect.objectContaining({ from: 'agent', to: 'ironic', status: null }))
+    // An agent that goes on asking leaves the journal room for what happened before.
+    const { body: index } = await ask(lab, 'GET', '/_lab')
+    expect(index.journal).toMatchObject({ first: 1 })
     expect((await ask(lab, 'GET', '/_lab/journal?node=metal-0&fault=fault-1')).body.entries).toEqual([])
 
     expect(await ask(lab, 'DELETE', '/_lab/faults/fault-1')).toMatchObject({ status: 204 })
