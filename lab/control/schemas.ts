@@ -182,11 +182,16 @@ export const JOURNAL_QUERY = {
   kind: describing<JournalKind | readonly JournalKind[]>({
     type: 'string',
     pattern: `^(${JOURNAL_KINDS.join('|')})(,(${JOURNAL_KINDS.join('|')}))*$`,
+    description: `one or more of ${JOURNAL_KINDS.join(', ')}, with commas`,
   }),
   route: text('as in PATCH /v1/nodes/:id'),
   fault: text('id of a fault that struck'),
   status: describing<number>({ type: 'string', pattern: '^[1-5][0-9]{2}$' }),
-  after: describing<number>({ type: 'string', pattern: '^[0-9]+$', description: 'entries with a larger id' }),
+  after: describing<number>({
+    type: 'string',
+    pattern: '^[0-9]+$',
+    description: 'the id of an entry: those with a larger one',
+  }),
   since: describing<string>({ type: 'string', format: 'date-time', description: 'lab time, from which on' }),
   until: describing<string>({ type: 'string', format: 'date-time', description: 'lab time, before which' }),
 }

@@ -5,15 +5,21 @@ import type { FaultContext } from './faults.js'
 import { unknownWord } from './known-words.js'
 
 /**
- * @throws UserError `fault` for an effect that nothing here can have, for a node, machine, disk, call, step, phase or state that there is not, for a program that is
+ * @throws UserError `fault` for an effect that nothing here can have, for a time that has passed, for a node, machine, disk, call, step, phase or state that there is not, for a program that is
  *   nearly one, and for a node with the machine of another
  */
-export function checkNamed({ match, effect }: Fault, context: FaultContext): void {
+export function checkNamed({ match, effect, between }: Fault, context: FaultContext): void {
   const { node, machine, disk } = match
   const never = (message: string, remedy: string) =>
     new UserError('fault', `${message}, so the fault could never strike`, { remedy, kind: 'usage' })
   if (ON_LINKS.includes(effect.kind) && context.links !== true)
     throw never('no machine here is reached by SSH', 'use it with ironstage run --rehearse --faults')
+  const elapsed = context.clock.elapsed()
+  if (between && between[1] <= elapsed)
+    throw never(
+      `between ended after ${between[1] / 1000} s of lab time, and ${Math.floor(elapsed) / 1000} s have passed`,
+      'name a time to come: GET /_lab/clock has what has elapsed',
+    )
   const unknown = unknownWord(match, context.steps)
   if (unknown) throw never(unknown.message, unknown.remedy)
   const found = node === undefined ? undefined : context.node(node)

@@ -78,6 +78,11 @@ describe('a fault strikes', () => {
       await lab.clock.advance(minutes(1))
     }
     expect(seen).toEqual([200, 503, 200, 200])
+    expect(() => lab.faults.add({ ...unavailable, between: [minutes(1), minutes(4)] })).toThrow(
+      'between ended after 240 s of lab time, and 240 s have passed, so the fault could never strike',
+    )
+    lab.faults.add({ ...unavailable, between: [minutes(1), minutes(5)] })
+    expect(await statuses(lab, 1)).toEqual([503])
   })
 })
 

@@ -163,6 +163,7 @@ describe('bad input', () => {
       'bad-request',
       /effect.kind is "agent-silnt"; did you mean agent-silent\?/,
     ],
+    ['an unknown kind of entries', 'GET', '/_lab/journal?kind=lunch', undefined, 400, 'bad-request', /one or more of /],
     [
       'a member that there is not',
       'POST',
