@@ -21,6 +21,8 @@ export {
   type BootTarget,
 } from './hardware/boot-override.js'
 export { type BiosAttribute, type BiosValue, settingProblem } from './hardware/firmware-settings.js'
+export { SWITCH_CHASSIS, switchPort } from './hardware/switch-port.js'
+export { isDell } from './hardware/vendors.js'
 export {
   type EventSubscription,
   type FirmwareVersion,

@@ -1,3 +1,5 @@
+import { isDell } from './vendors.js'
+
 export type BiosValue = string | number | boolean
 
 /** A setting of the firmware, as a Redfish attribute registry describes it. */
@@ -31,11 +33,33 @@ const choice = (name: string, value: string, ...allowed: string[]): BiosAttribut
 const toggle = (name: string, value: 'Enabled' | 'Disabled'): BiosAttribute =>
   choice(name, value, value === 'Enabled' ? 'Disabled' : 'Enabled')
 
+/** The parts of a machine that its factory settings depend on. */
+interface FirmwareOwner {
+  serial: string
+  product: string
+  manufacturer: string
+  nics: readonly { name: string; pxe: boolean }[]
+}
+
+/** Network boot of a PowerEdge: four entries, each with its NIC. Ironic's `idrac-redfish` inspection reads all of them. */
+function networkBootSettings({ nics }: FirmwareOwner): BiosAttribute[] {
+  const names = nics.map(({ name }) => name)
+  const booting = nics.filter(({ pxe }) => pxe).map(({ name }) => name)
+  return [1, 2, 3, 4].flatMap((entry) => {
+    const nic = booting[entry - 1]
+    const first = nic ?? names[0] ?? ''
+    return [
+      toggle(`PxeDev${entry}EnDis`, nic === undefined ? 'Disabled' : 'Enabled'),
+      choice(`PxeDev${entry}Interface`, first, ...names.filter((name) => name !== first)),
+    ]
+  })
+}
+
 /**
  * The firmware's settings at their factory values: one of every type of an attribute registry, with names from Metal3's
  * and vendors' documents.
  */
-export function factorySettings(spec: { serial: string; product: string }): BiosAttribute[] {
+export function factorySettings(spec: FirmwareOwner): BiosAttribute[] {
   return [
     attribute('AssetTag', 'String', '', { shortest: 0, longest: 63, resetRequired: false }),
     choice('BootSeqRetry', 'Enabled', 'Disabled'),
@@ -44,6 +68,7 @@ export function factorySettings(spec: { serial: string; product: string }): Bios
     attribute('MemTest', 'Boolean', false),
     choice('NodeInterleaving', 'Disabled', 'Enabled'),
     choice('NumaGroupSize', 'Clustered', 'Flat'),
+    ...(isDell(spec) ? networkBootSettings(spec) : []),
     attribute('PowerOnDelay', 'Integer', 0, { lower: 0, upper: 240 }),
     attribute('ProcCores', 'Integer', 0, { lower: 0, upper: 64 }),
     toggle('ProcTurboMode', 'Enabled'),

@@ -3,6 +3,7 @@ import { UserError } from '../../runtime/index.js'
 import { BmcLog, type LogEntry, type LogKind } from './bmc-log.js'
 import { IpmiSettings } from './bmc-settings.js'
 import { BootSettings, type BootOverride } from './boot-override.js'
+import { isDell } from './vendors.js'
 import { factorySettings, settingProblem, type BiosValue } from './firmware-settings.js'
 import type {
   EventSubscription,
@@ -110,7 +111,9 @@ export class MachineFirmware {
     })
     return [
       component('bios', '1.0.0'),
-      component('bmc', '2.0.0', { model: `${product} BMC` }),
+      isDell(this.#spec)
+        ? component('bmc', '7.10.30.00', { model: '16G Monolithic' })
+        : component('bmc', '2.0.0', { model: `${product} BMC` }),
       ...nics.map((_, index) => {
         const nic = `NIC-${serial}-${index + 1}`
         return component(`nic:${nic}`, '3.0.0', { vendor: manufacturer, model: 'Simulated NIC', serial: nic })

@@ -1,4 +1,5 @@
 import type { Resource } from '../protocol/resource.js'
+import { IDRAC_RESOURCES } from '../idrac/resources.js'
 import { ACCOUNT_RESOURCES } from './account-service.js'
 import { BIOS_RESOURCES } from './bios.js'
 import { BOOT_RESOURCES } from './boot.js'
@@ -35,6 +36,7 @@ export const RESOURCES: readonly Resource[] = [
   ...PROCESSOR_RESOURCES,
   ...MANAGER_RESOURCES,
   ...VIRTUAL_MEDIA_RESOURCES,
+  ...IDRAC_RESOURCES,
   ...CHASSIS_RESOURCES,
   ...NETWORK_ADAPTER_RESOURCES,
   ...SENSOR_RESOURCES,

@@ -1,4 +1,6 @@
 import { uuidOf } from '../../runtime/index.js'
+import { dellParts, managerLinks } from '../idrac/idrac.js'
+import { configurationActions } from '../idrac/system-configuration.js'
 import { checkAction, oneOf } from '../protocol/checks.js'
 import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
 import { ofMachine, ofService, type MachineCall, type Resource } from '../protocol/resource.js'
@@ -28,12 +30,14 @@ function managerOf({ machine, service }: MachineCall): Document {
       ManagerForServers: [link('Systems', spec.id)],
       ManagerForChassis: [link('Chassis', spec.id)],
       ManagerInChassis: link('Chassis', spec.id),
+      ...dellParts(machine, managerLinks(machine)),
     },
     Actions: {
       '#Manager.Reset': {
         target: pathOf('Managers', spec.id, 'Actions', 'Manager.Reset'),
         'ResetType@Redfish.AllowableValues': RESETS,
       },
+      ...dellParts(machine, { Oem: configurationActions(machine) }),
     },
   }
 }

@@ -273,7 +273,7 @@ test('sensors follow the power of the machine', async () => {
   expect((await read()).Temperatures[1]).toMatchObject({ ReadingCelsius: 46, Status: { State: 'Enabled' } })
 })
 
-test('no resource has parts of a vendor', async () => {
+test('no resource of a machine of another vendor than Dell has parts of a vendor', async () => {
   await using bmc = await served()
   const all = await crawled(bmc)
   expect([...all].filter(([, { body }]) => body!.includes('"Oem"')).map(([path]) => path)).toEqual([])

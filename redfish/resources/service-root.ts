@@ -19,7 +19,7 @@ export const SERVICE_ROOT: readonly Resource[] = [
       RedfishVersion: '1.21.0',
       UUID: service.uuid,
       Product: 'ironstage',
-      Vendor: 'ironstage',
+      // Without Vendor, which Ironic would take for that of all machines: each names its manufacturer.
       ProtocolFeaturesSupported: {
         ExcerptQuery: false,
         ExpandQuery: { ExpandAll: true, Levels: true, Links: true, MaxLevels: MOST_LEVELS, NoLinks: true },

@@ -1,5 +1,6 @@
 import type { DiskSpec, Machine } from '../../machine/index.js'
 import { uuid } from '../../runtime/index.js'
+import { dellParts } from '../idrac/idrac.js'
 import {
   anyObject,
   anything,
@@ -49,12 +50,17 @@ const abilitiesOf = ({ disks, hasVolumes }: Controller): Document => ({
   ...(hasVolumes ? { SupportedRAIDTypes: Object.values(RAID_TYPES) } : {}),
 })
 
+/** A controller of an iDRAC says by an extension that it makes volumes of its drives. */
+const modeOf = (machine: Machine, { hasVolumes }: Controller): Document =>
+  hasVolumes ? dellParts(machine, { Oem: { Dell: { DellStorageController: { ControllerMode: 'RAID' } } } }) : {}
+
 function controllerDocument(call: MachineCall): Document | undefined {
   const found = controllerOf(call)
   if (!found || call.params['controller'] !== '0') return undefined
   return {
     ...head('StorageController', pathTo(call.machine, found.id, 'Controllers', '0'), found.name),
     ...abilitiesOf(found),
+    ...modeOf(call.machine, found),
     Status: status(),
   }
 }
@@ -73,6 +79,7 @@ function storageOf(call: MachineCall): Document | undefined {
       {
         '@odata.id': `${pathOf(...path)}#/StorageControllers/0`,
         ...{ MemberId: '0', Name: name, Status: status(), ...abilitiesOf(found) },
+        ...modeOf(call.machine, found),
       },
     ],
     Drives: disks.map((disk) => link(...path, 'Drives', disk.name)),

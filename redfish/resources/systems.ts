@@ -1,5 +1,6 @@
 import { errorChain, systemClock } from '../../runtime/index.js'
 import { systemUuid, type Machine } from '../../machine/index.js'
+import { dellParts, systemLinks } from '../idrac/idrac.js'
 import { checkAction, checkPatch, oneOf } from '../protocol/checks.js'
 import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
 import { refused } from '../protocol/refusal.js'
@@ -18,6 +19,8 @@ function systemOf({ machine }: Pick<MachineCall, 'machine'>): Document {
     Manufacturer: spec.manufacturer,
     Model: spec.product,
     SerialNumber: spec.serial,
+    // Dell's service tag, which Ironic's inspection takes for the serial number.
+    ...dellParts(machine, { SKU: spec.serial }),
     UUID: systemUuid(spec),
     AssetTag: String(report.bios.find(({ name }) => name === 'AssetTag')?.value ?? ''),
     BiosVersion: report.firmware.find(({ component }) => component === 'bios')?.version ?? '',
@@ -43,7 +46,11 @@ function systemOf({ machine }: Pick<MachineCall, 'machine'>): Document {
     Processors: own('Processors'),
     Memory: own('Memory'),
     LogServices: own('LogServices'),
-    Links: { Chassis: [link('Chassis', spec.id)], ManagedBy: [link('Managers', spec.id)] },
+    Links: {
+      Chassis: [link('Chassis', spec.id)],
+      ManagedBy: [link('Managers', spec.id)],
+      ...dellParts(machine, systemLinks(machine)),
+    },
     Actions: {
       '#ComputerSystem.Reset': {
         target: pathOf('Systems', spec.id, 'Actions', 'ComputerSystem.Reset'),

@@ -64,7 +64,7 @@ export const TASK_RESOURCES: readonly Resource[] = [
     reads: 'read tasks',
     get: (call) => {
       const task = find(call)
-      return task && call.service.tasks.document(task)
+      return task && (task.ended?.result ?? call.service.tasks.document(task))
     },
     statusOf: (call) => (find(call)?.ended === undefined ? 202 : 200),
   }),

@@ -1,4 +1,4 @@
-import type { Machine } from '../../machine/index.js'
+import { isDell, type Machine } from '../../machine/index.js'
 import { errorChain, uuid, type Clock, type Random } from '../../runtime/index.js'
 import { head, pathOf, type Document } from '../protocol/document.js'
 import { message, type Message } from '../protocol/messages.js'
@@ -10,7 +10,7 @@ export interface Task {
   readonly name: string
   readonly began: number
   readonly takes: number
-  ended?: { at: number; failure: string | null }
+  ended?: { at: number; failure: string | null; result?: Document }
 }
 
 /** Most tasks that are remembered; the oldest that has ended makes room. */
@@ -29,9 +29,12 @@ export class Tasks {
     this.#closing = closing
   }
 
-  /** Starts work that takes so many milliseconds of lab time, at the end of which it is done. */
-  start(name: string, machine: Machine, takes: number, work: () => Promise<void>): Task {
-    const task: Task = { id: uuid(this.#random), name, machine: machine.spec.id, began: this.#clock.now(), takes }
+  /**
+   * Starts work that takes so many milliseconds of lab time, at the end of which it is done. A document that it returns is
+   * what the task's monitor answers with.
+   */
+  start(name: string, machine: Machine, takes: number, work: () => Promise<Document | void>): Task {
+    const task: Task = { id: this.#idFor(machine), name, machine: machine.spec.id, began: this.#clock.now(), takes }
     if (this.#tasks.size >= MOST) {
       const oldest = [...this.#tasks.values()].find(({ ended }) => ended)
       if (oldest) this.#tasks.delete(oldest.id)
@@ -41,12 +44,18 @@ export class Tasks {
     return task
   }
 
-  async #run(task: Task, work: () => Promise<void>): Promise<void> {
-    const end = (failure: string | null) => (task.ended = { at: this.#clock.now(), failure })
+  /** Clients of an iDRAC find a job by the end of the path of its task. */
+  #idFor({ spec }: Machine): string {
+    if (!isDell(spec)) return uuid(this.#random)
+    return `JID_${Array.from({ length: 12 }, () => Math.floor(this.#random.next() * 10)).join('')}`
+  }
+
+  async #run(task: Task, work: () => Promise<Document | void>): Promise<void> {
+    const end = (failure: string | null, result?: Document | void) =>
+      (task.ended = { at: this.#clock.now(), failure, ...(result ? { result } : {}) })
     try {
       if (task.takes > 0) await this.#clock.sleep(task.takes, { signal: this.#closing })
-      await work()
-      end(null)
+      end(null, await work())
     } catch (error) {
       end(errorChain(error).join(': '))
     }

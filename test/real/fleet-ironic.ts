@@ -42,13 +42,16 @@ export async function fleetIronic(settings: Parameters<typeof realIronic>[0] = {
   const merged: Record<string, Record<string, string | number>> = {
     ...settings,
     DEFAULT: {
-      ...{ enabled_hardware_types: 'redfish', enabled_power_interfaces: 'redfish' },
-      enabled_boot_interfaces: 'redfish-virtual-media,redfish-https,ipxe',
-      ...{ enabled_management_interfaces: 'redfish', enabled_bios_interfaces: 'redfish,no-bios' },
-      ...{ enabled_firmware_interfaces: 'redfish,no-firmware', enabled_inspect_interfaces: 'agent,redfish,no-inspect' },
-      ...{ enabled_raid_interfaces: 'agent,redfish,no-raid', enabled_vendor_interfaces: 'redfish,no-vendor' },
+      ...{ enabled_hardware_types: 'redfish,idrac', enabled_power_interfaces: 'redfish,idrac-redfish' },
+      enabled_boot_interfaces: 'redfish-virtual-media,redfish-https,ipxe,idrac-redfish-virtual-media',
+      enabled_management_interfaces: 'redfish,idrac-redfish',
+      enabled_bios_interfaces: 'redfish,idrac-redfish,no-bios',
+      enabled_firmware_interfaces: 'redfish,no-firmware',
+      enabled_inspect_interfaces: 'agent,redfish,idrac-redfish,no-inspect',
+      enabled_raid_interfaces: 'agent,redfish,idrac-redfish,no-raid',
+      enabled_vendor_interfaces: 'redfish,idrac-redfish,no-vendor',
       ...{ enabled_rescue_interfaces: 'agent,no-rescue', enabled_deploy_interfaces: 'custom-agent,direct' },
-      ...{ enabled_console_interfaces: 'no-console', default_boot_interface: 'redfish-virtual-media' },
+      ...{ enabled_console_interfaces: 'no-console' },
       ...{
         default_bios_interface: 'redfish',
         default_firmware_interface: 'redfish',

@@ -1,3 +1,4 @@
+import { SWITCH_CHASSIS, switchPort } from '../../hardware/switch-port.js'
 import type { Program } from '../program.js'
 
 const LLDP_MULTICAST = '0180c200000e'
@@ -22,7 +23,7 @@ export const tcpdump: Program = async ({ argv, inside, clock, signal, stdout, st
   // No frame arrives without a link.
   if (!nic.carrier || !inside.files.exists(`/sys/class/net/${nic.name}/carrier`))
     await clock.sleep(2 ** 31 - 1, { signal, weak: true })
-  const frame = announcement(index + 1)
+  const frame = announcement(index)
   const seconds = Math.floor(clock.now() / 1000)
   stdout(
     Buffer.concat([words(0xa1b2c3d4, 0x00040002, 0, 0, 262_144, 1), words(seconds, 0, frame.length, frame.length)]),
@@ -39,12 +40,12 @@ function words(...values: number[]): Buffer {
 }
 
 /** An Ethernet frame with LLDP: chassis, port, time to live, name of the switch. */
-function announcement(port: number): Buffer {
-  const chassis = '02005e005301'
+function announcement(index: number): Buffer {
+  const chassis = SWITCH_CHASSIS.replaceAll(':', '')
   return Buffer.concat([
     Buffer.from(`${LLDP_MULTICAST}${chassis}88cc`, 'hex'),
     tlv(1, Buffer.from(`04${chassis}`, 'hex')),
-    tlv(2, Buffer.concat([Buffer.of(5), Buffer.from(`Ethernet1/${port}`)])),
+    tlv(2, Buffer.concat([Buffer.of(5), Buffer.from(switchPort(index))])),
     tlv(3, Buffer.of(0, 120)),
     tlv(5, Buffer.from('switch-1')),
     tlv(0, Buffer.alloc(0)),

@@ -1,4 +1,11 @@
-import { defaultMachineSpec, NO_PACE, openMachines, type Machine, type Machines } from '../../../machine/index.js'
+import {
+  defaultMachineSpec,
+  NO_PACE,
+  openMachines,
+  type Machine,
+  type Machines,
+  type MachineSpec,
+} from '../../../machine/index.js'
 import {
   createRedfishService,
   type Credentials,
@@ -33,7 +40,11 @@ export const basic = ({ username, password }: Credentials): { authorization: str
 })
 
 /** Machines behind a Redfish service, all with the account {@link ADMIN}. */
-export async function served(count = 1, options: Partial<RedfishOptions> = {}): Promise<Served> {
+export async function served(
+  count = 1,
+  options: Partial<RedfishOptions> = {},
+  hardware: Partial<MachineSpec> = {},
+): Promise<Served> {
   const clock = new VirtualClock()
   const probe = new Probe()
   const random = seededRandom(1)
@@ -45,6 +56,7 @@ export async function served(count = 1, options: Partial<RedfishOptions> = {}): 
   for (let n = 1; n <= count; n++) {
     await machines.create({
       ...defaultMachineSpec(n),
+      ...hardware,
       disks: defaultMachineSpec(n).disks.map((disk) => ({ ...disk, backing: { kind: 'described' as const } })),
     })
     accounts.set(`machine-${n}`, ADMIN)

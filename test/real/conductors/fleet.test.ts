@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { enrolHosts, type Fleet } from '../../../fleet/index.js'
 import { systemClock } from '../../../runtime/index.js'
-import { HttpTransport, type JsonObject } from '../../../wire/index.js'
+import { HttpTransport, type ApiPort, type JsonObject } from '../../../wire/index.js'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
+import { readFleet } from '../../../machine/index.js'
 import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
 import { fleetFor, fleetIronic, FleetNode, storyOf, type FleetIronic } from '../fleet-ironic.js'
 
@@ -21,7 +22,14 @@ beforeAll(async () => {
   await copyFile(REHEARSAL_IMAGE, join(there.folder, 'coreos.raw.xz'))
   await writeFile(join(there.folder, 'disk.raw'), await rehearsalImage())
   await writeFile(join(there.folder, 'bios-1.5.0.bin'), 'firmware')
-  fleet = await fleetFor({ count: 6, bootScript: `${there.url}/boot.ipxe` })
+  const disks = Array.from({ length: 2 }, () => ({
+    size: '480GB',
+    transport: 'sas',
+    rotational: false,
+  }))
+  const dell = { manufacturer: 'Dell Inc.', product: 'PowerEdge R650', disks }
+  const hardware = readFleet({ machines: [{ count: 4 }, dell, {}] }, 'the machines of this test')
+  fleet = await fleetFor({ count: 6, hardware, bootScript: `${there.url}/boot.ipxe` })
 }, INSTALLATION)
 afterAll(async () => {
   await fleet?.[Symbol.asyncDispose]()
@@ -42,7 +50,12 @@ async function node(number: number, bootInterface: string, fields: Record<string
     },
   )
   const enrolled = new FleetNode(there.ironic, uuid, name, () => storyOf(fleet, name))
-  const changes = Object.entries(fields).map(([field, value]) => ({ op: 'replace', path: `/${field}`, value }))
+  const { driver, ...others } = fields
+  if (driver !== undefined)
+    await there.ironic.done(200, 'PATCH', `/v1/nodes/${uuid}?reset_interfaces=True`, [
+      { op: 'replace', path: '/driver', value: driver },
+    ])
+  const changes = Object.entries(others).map(([field, value]) => ({ op: 'replace', path: `/${field}`, value }))
   if (changes.length > 0) await enrolled.patch(...changes)
   await enrolled.provision('manage')
   await enrolled.settled('manageable')
@@ -156,6 +169,49 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       await one.provision('active')
       await one.settled('active')
       expect(noted(one).some((line) => line === 'boot iso')).toBe(true)
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: 30_000 }).toBe('disk')
+    },
+    LONGEST,
+  )
+
+  test(
+    'of Dell by the hardware type idrac: inspected out of band, its RAID made and deleted, cleaned, installed',
+    async ({ expect }) => {
+      const one = await node(5, 'redfish-virtual-media', {
+        ...{ driver: 'idrac', boot_interface: 'idrac-redfish-virtual-media', management_interface: 'idrac-redfish' },
+        ...{ inspect_interface: 'idrac-redfish', raid_interface: 'idrac-redfish', deploy_interface: 'custom-agent' },
+        ...{ bios_interface: 'idrac-redfish', power_interface: 'idrac-redfish', vendor_interface: 'idrac-redfish' },
+      })
+      await one.provision('inspect')
+      const inspected = await one.settled('manageable')
+      expect(inspected.properties).toMatchObject({ vendor: 'Dell Inc.', memory_mb: 32 * 1024 })
+      const { body } = await there.ironic.send('GET', `/v1/nodes/${one.uuid}/inventory`)
+      expect(body).toMatchObject({ inventory: { system_vendor: { serial_number: machineOf(one).spec.serial } } })
+      const { body: ports } = await there.ironic.send('GET', `/v1/ports/detail?node=${one.uuid}`)
+      const [booting, other] = machineOf(one).spec.nics
+      expect(
+        new Map((ports as { ports: ApiPort[] }).ports.map(({ address, pxe_enabled }) => [address, pxe_enabled])),
+      ).toEqual(
+        new Map([
+          [booting!.mac, true],
+          [other!.mac, false],
+        ]),
+      )
+
+      const logical_disks = [{ size_gb: 10, raid_level: '1', is_root_volume: true }]
+      await there.ironic.done(204, 'PUT', `/v1/nodes/${one.uuid}/states/raid`, { logical_disks })
+      await one.provision('clean', {
+        clean_steps: [
+          { interface: 'management', step: 'clear_job_queue' },
+          { interface: 'raid', step: 'delete_configuration' },
+          { interface: 'raid', step: 'create_configuration' },
+        ],
+      })
+      await one.settled('manageable')
+      expect(machineOf(one).firmware.volumes).toMatchObject([{ raid_level: '1' }])
+      await available(one)
+      await installCoreos(one)
+      expect(noted(one)).toContain('boot iso')
       await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: 30_000 }).toBe('disk')
     },
     LONGEST,
