@@ -1,9 +1,8 @@
 import type { HttpThrough } from '../bytes/index.js'
 import type { BootNetwork } from './live/boot-network.js'
 import { checkSpec } from './hardware/check-spec.js'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, UserError } from '../runtime/index.js'
+import { held, makeFolder, UserError } from '../runtime/index.js'
 import { newState, type StoredBoot, type MachineState } from './machine-record.js'
 import { DiskFolder, MachineDisks } from './machine-disks.js'
 import { forgetfulStore, openMachineStore, type MachineStore, type StoredRecord } from './machine-store.js'
@@ -34,8 +33,7 @@ export interface MachinesOptions extends Omit<MachineParts, 'disks' | 'store' | 
  */
 export async function openMachines(options: MachinesOptions): Promise<Machines> {
   const { stateDir, clock } = options
-  if (stateDir !== null)
-    await held(clock, 'making the state folder', () => mkdir(stateDir, { recursive: true, mode: 0o700 }))
+  if (stateDir !== null) await held(clock, 'making the state folder', () => makeFolder(stateDir, 0o700))
   const store = stateDir === null ? forgetfulStore : openMachineStore(join(stateDir, 'machines.db'), clock)
   const machines = new SimulatedMachines(options, store, new DiskFolder(stateDir, clock))
   machines.load(store.load())

@@ -56,6 +56,7 @@ export {
   wordList,
   yesOrNo,
 } from './setting.js'
+export { makeFolder } from './make-folder.js'
 export { systemClock } from './system-clock.js'
 export { collectSooner, keepGarbageSmall, letGarbageGrow } from './system-memory.js'
 export { systemRandom } from './system-random.js'

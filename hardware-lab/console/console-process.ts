@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process'
-import { onAbort } from '../../runtime/index.js'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { onAbort, type Clock } from '../../runtime/index.js'
 
 /** A program that prints the console of a machine, for as long as it runs. */
 export interface ConsoleProgram {
@@ -13,15 +13,24 @@ const LONGEST = 4000
 /** Escape sequences of terminals: colours, cursor movements, titles. */
 const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])/g
 
-/** Lines that a program prints, without escape sequences; ends with the program, or with the signal. */
+/** Milliseconds that a program has to end after SIGTERM: one that a run leaves behind holds a console that others need. */
+const GRACE = 500
+
+/**
+ * Lines that a program prints, without escape sequences; ends with the program, or with the signal. The program and all
+ * that it has started are gone then.
+ */
 export async function* programLines(
   { argv: [program, ...words], variables }: ConsoleProgram,
+  clock: Clock,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const child = spawn(program, words, {
     env: variables as NodeJS.ProcessEnv,
     // Programs for terminals end when their input does.
     stdio: ['pipe', 'pipe', 'pipe'],
+    // A group of its own: Ctrl-C is for the run, which may finish its hosts first.
+    detached: true,
   })
   child.stdin.on('error', () => {})
   const chunks: string[] = []
@@ -31,9 +40,7 @@ export async function* programLines(
     chunks.push(bytes.toString('utf8'))
     wake()
   }
-  // A program that does not end is left behind.
   using _ = onAbort(signal, () => {
-    child.kill()
     ended = true
     wake()
   })
@@ -69,9 +76,28 @@ export async function* programLines(
     if (rest !== '') yield cleaned(rest)
     if (failure && !signal.aborted) throw failure
   } finally {
-    child.kill()
+    await endGroup(child, clock)
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
     child.unref()
+  }
+}
+
+async function endGroup(child: ChildProcess, clock: Clock): Promise<void> {
+  const { pid } = child
+  if (pid === undefined) return
+  const isGone = () => child.exitCode !== null || child.signalCode !== null
+  const gone = new Promise<void>((resolve) => (isGone() ? resolve() : child.once('exit', () => resolve())))
+  signalGroup(pid, 'SIGTERM')
+  await Promise.race([gone, clock.sleep(GRACE, { weak: true })])
+  signalGroup(pid, 'SIGKILL')
+  await gone
+}
+
+function signalGroup(leader: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-leader, signal)
+  } catch {
+    // All of it has ended.
   }
 }
 

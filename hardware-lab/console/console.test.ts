@@ -40,7 +40,7 @@ async function printed(...settings: string[]): Promise<string[]> {
   if (!program) return []
   expect(program.argv.join(' ')).not.toContain('s3cret')
   const lines: string[] = []
-  for await (const line of programLines(program, signal)) lines.push(line)
+  for await (const line of programLines(program, systemClock(), signal)) lines.push(line)
   return lines
 }
 
@@ -89,6 +89,28 @@ describe('the console of a host is shown', () => {
     })
   })
 })
+
+test('a program that never ends is ended with the capture, and so is what it has started', async () => {
+  const file = join(folder, 'stubborn.log')
+  const clock = systemClock()
+  const stubborn = `trap '' TERM INT HUP; sleep 600 & echo "pids $$ $!"; while :; do echo still here; sleep 0.05; done`
+  const capture = new ConsoleCapture({
+    ...{ host: 'a', file, findings: [], clock, logger: silent, mask: (text) => text, onFinding: () => {} },
+    open: (signal) =>
+      Promise.resolve(programLines({ argv: ['sh', '-c', stubborn], variables: process.env }, clock, signal)),
+  })
+  let pids: RegExpExecArray | null = null
+  while (!pids) {
+    pids = /pids (\d+) (\d+)/.exec(await readFile(file, 'utf8').catch(() => ''))
+    await clock.sleep(20)
+  }
+  await capture[Symbol.asyncDispose]()
+  for (const pid of pids.slice(1)) {
+    // Its new parent may need a moment to collect it.
+    const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+    expect(state.replace(/.*\) /, '')).toMatch(/^(Z|X|$)/)
+  }
+}, 20_000)
 
 test('a console is stored with the time of each line, opened again when it ends, and searched for failures', async () => {
   const file = join(folder, 'host.log')

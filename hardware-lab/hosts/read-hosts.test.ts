@@ -72,6 +72,25 @@ describe('a file of hosts', () => {
     [host('').replace('serial: S1', 'name: sda'), /^hosts\.yaml:5: sda is no stable name/],
     [host('').replace('{booted: true}', '{pxe: true}'), /^hosts\.yaml:2: the host a has no bmc$/],
     [host('').replace('  a:', '  A_b:'), /A_b cannot be the name of a host/],
+    [host('').replace('  a:', `  "a'b": `), /^hosts\.yaml:2: a'b cannot be the name of a host$/],
+    [host('').replace('  a:', String.raw`  "a\"; rm -rf /":`), /rm -rf \/ cannot be the name of a host$/],
+    [host('').replace('S1', `"S'1"`), /^hosts\.yaml:5: S'1 is not the name of a disk$/],
+    [
+      host('').replace('192.0.2.1', '"-oProxyCommand=x"'),
+      /^hosts\.yaml:4: hosts\.a\.ssh\.address is "-oProxyCommand=x", and not a name or address/,
+    ],
+    [
+      host('').replace('192.0.2.1', `"a'b"`),
+      /^hosts\.yaml:4: hosts\.a\.ssh\.address is "a'b", and not a name or address/,
+    ],
+    [`${host('')}\u0000`, /^hosts\.yaml:\d+: /],
+    [`${host('')}hosts: {}\n`, /^hosts\.yaml:\d+: /],
+    [host('    stages: {ssh: {retries: -1}}'), /^hosts\.yaml:6: /],
+    [
+      host('    expect: {memory: lots}'),
+      /^hosts\.yaml:6: hosts\.a\.expect\.memory is "lots", and not bytes, or a size such as 16GiB/,
+    ],
+    [host('    macs: [no-mac]'), /^hosts\.yaml:6: /],
     [`${host('')}run: {canary: b}\n`, /^hosts\.yaml:\d+: there is no host b; did you mean a\?$/],
   ])('is refused with the line and the key: %s', (text, expected) => {
     expect(refusal(text)).toMatch(expected)

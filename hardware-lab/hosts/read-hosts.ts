@@ -92,7 +92,11 @@ function refused(errors: readonly ErrorObject[], place: Place): UserError {
       const value = JSON.stringify(error.data)
       const name = error.propertyName ?? (params['propertyName'] as string | undefined)
       if (name !== undefined)
-        return wrong(place(keys), `${name} cannot be the name of a host`, 'use small letters, digits, dots and hyphens')
+        return wrong(
+          place([...keys, name], true),
+          `${name} cannot be the name of a host`,
+          'use small letters, digits, dots and hyphens',
+        )
       return wrong(
         place(keys),
         `${where} is ${value}${described === undefined ? ', which has another form' : `, and not ${described}`}`,

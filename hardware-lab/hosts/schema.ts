@@ -4,7 +4,13 @@ import { DURATION_PATTERN } from '../../runtime/index.js'
 const text = { type: 'string', minLength: 1 } as const
 const texts = { type: 'array', items: text } as const
 const duration = { type: 'string', pattern: DURATION_PATTERN, description: 'a length of time such as 90s or 1h30m' }
-const size = { type: ['string', 'integer'], description: 'bytes, or a size such as 16GiB' }
+const size = {
+  type: ['string', 'integer'],
+  pattern: '^[0-9]+(\\.[0-9]+)? ?([KkMmGgTt][Ii]?[Bb]|[Bb])?$',
+  description: 'bytes, or a size such as 16GiB',
+}
+/** Addresses get into command lines of ssh and ipmitool: none has blanks or quotes, or looks like an option. */
+const address = { type: 'string', pattern: '^(?!(.*@)?-)[^\\s\'"\\\\`$;&|<>()]+$' } as const
 
 const secret = {
   description: 'where a secret comes from: env, file or command; text puts it into this file',
@@ -47,7 +53,7 @@ const bmc = {
   additionalProperties: false,
   properties: {
     redfish: { type: 'string', pattern: '^https?://.', description: 'URL of a Redfish service' },
-    ipmi: { ...text, description: 'address of a BMC that speaks IPMI, with :PORT where it is not 623' },
+    ipmi: { ...address, description: 'the address of a BMC that speaks IPMI, with :PORT where it is not 623' },
     system: { ...text, description: 'path of the system; needed where a service has several' },
     username: { anyOf: [text, secret] },
     password: secret,
@@ -65,7 +71,7 @@ const ssh = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    address: { ...text, description: 'name or address, with :PORT where it is not 22' },
+    address: { ...address, description: 'a name or address, with :PORT where it is not 22' },
     user: { ...text, description: 'a user who is root or may use sudo; core by default' },
     key: { ...text, description: 'file of a private key' },
     'host-keys': {
@@ -109,7 +115,7 @@ const hostProperties = {
     minProperties: 1,
     additionalProperties: false,
     properties: {
-      ssh: { ...text, description: 'user@address:port of a console server' },
+      ssh: { ...address, description: 'user@address:port of a console server' },
       line: { ...text, description: 'command there that shows the console' },
       key: { ...text, description: 'file of a private key' },
       config: { ...text, description: 'SSH client configuration, or none' },
@@ -182,8 +188,8 @@ const hostProperties = {
       serial: { ...text, description: 'serial number of the system' },
       product: text,
       cpus: { type: 'integer', minimum: 1 },
-      memory: { ...size, description: 'at least this much memory' },
-      'disk-size': { ...size, description: 'at least this size of the disk' },
+      memory: size,
+      'disk-size': size,
       'disk-model': text,
     },
   },

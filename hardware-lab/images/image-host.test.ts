@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -27,6 +28,45 @@ test('images are served in ranges with their digests, at paths that cannot be gu
     await rm(folder, { recursive: true })
   }
 })
+
+test('clients that hang up in the middle of an image, or never read it, keep no other from it, nor its end', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-image-host-'))
+  try {
+    const bytes = randomBytes(8 * 2 ** 20)
+    const path = join(folder, 'disk.img')
+    await writeFile(path, bytes)
+    const errors: string[] = []
+    const host = await openImageHost({
+      ...{ ...parts, address: '127.0.0.1' },
+      logger: (level, message) => void (level === 'error' && errors.push(message)),
+    })
+    if (host.reach.kind !== 'network') throw new Error(host.reach.kind)
+    const { url } = host.reach.serve({ path, digest: 'd'.repeat(64) }, 'disk.img')
+    const { hostname, port, pathname } = new URL(url)
+    const open = () =>
+      new Promise<Socket>((resolve) => {
+        const socket = connect(Number(port), hostname, () => {
+          socket.write(`GET ${pathname} HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`)
+          resolve(socket)
+        })
+        socket.on('error', () => {})
+      })
+    const idle = await Promise.all(Array.from({ length: 10 }, open))
+    for (let n = 0; n < 40; n++) {
+      const socket = await open()
+      if (n % 2 === 0) await new Promise((resolve) => socket.once('data', resolve))
+      if (n % 4 < 2) socket.resetAndDestroy()
+      else socket.destroy()
+    }
+    const whole = await fetch(url)
+    expect(Buffer.from(await whole.arrayBuffer()).equals(bytes)).toBe(true)
+    await host[Symbol.asyncDispose]()
+    await Promise.all(idle.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve))))
+    expect(errors).toEqual([])
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}, 20_000)
 
 test.each([
   ['203.0.113.77', /no image can be served at 203\.0\.113\.77/],

@@ -55,7 +55,7 @@ export function realAccess(options: RealAccessOptions): HostAccess {
     openConsole: async (host, signal) => {
       const more = { known: secrets, clock, random, logger, signal, scratch: options.folder }
       const program = await consoleProgram(host, { ...parts(signal), ...more })
-      return program && programLines(program, signal)
+      return program && programLines(program, clock, signal)
     },
     ignition: (host, signal) => ignitionOf(host, parts(signal)),
     openTarget: async (host, { readOnly, signal, reboot = false }) => {

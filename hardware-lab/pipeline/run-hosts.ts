@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { seconds, tryLock, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { makeFolder, seconds, tryLock, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import { machineKeyOf } from '../hosts/host-names.js'
 import type { Host } from '../hosts/host.js'
@@ -173,11 +172,19 @@ class HostLocks implements AsyncDisposable {
   /** @returns false where another run has it */
   async take(host: Host): Promise<boolean> {
     if (this.folder === null) return true
-    await mkdir(this.folder, { recursive: true, mode: 0o700 })
     const key = createHash('sha256').update(machineKeyOf(host)).digest('hex').slice(0, 32)
-    const lock = await tryLock(join(this.folder, `${key}.lock`), 'exclusive')
+    const lock = await this.#lock(key).catch((cause: unknown) => {
+      throw new UserError('run-state', `the locks of hosts in ${this.folder} cannot be used`, {
+        ...{ cause, remedy: 'see to that folder: runs of one user find each other by its files' },
+      })
+    })
     if (lock) this.#held.push(lock)
     return lock !== undefined
+  }
+
+  async #lock(key: string): Promise<Disposable | undefined> {
+    await makeFolder(this.folder!, 0o700)
+    return tryLock(join(this.folder!, `${key}.lock`), 'exclusive')
   }
 
   [Symbol.asyncDispose](): Promise<void> {

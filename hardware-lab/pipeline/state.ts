@@ -1,6 +1,6 @@
 import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UserError, userError } from '../../runtime/index.js'
+import { makeFolder, UserError, userError } from '../../runtime/index.js'
 import type { HostStage } from '../hosts/host.js'
 
 export type StageStatus = 'started' | 'done' | 'failed' | 'skipped'
@@ -114,8 +114,7 @@ export class RunFolder {
   static async open(path: string): Promise<RunFolder> {
     const folder = new RunFolder(path)
     await folder.#doing(async () => {
-      for (const name of ['', 'hosts', 'known', 'reports', 'console'])
-        await mkdir(join(path, name), { recursive: true, mode: 0o700 })
+      for (const name of ['', 'hosts', 'known', 'reports', 'console']) await makeFolder(join(path, name), 0o700)
     })
     return folder
   }
@@ -222,8 +221,16 @@ export class RunFolder {
 
 /** An error of the folder as such; others are no longer of it, and stay as they are. */
 export function ofFolder(path: string, error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return FULL.test(code) ? unusable(path, error) : error
+  const first = firstOf(error)
+  if (userError(first)) return first
+  const code = first instanceof Error && 'code' in first ? String(first.code) : ''
+  return FULL.test(code) ? unusable(path, first) : error
+}
+
+/** The error that came first, where closing what was open has failed after it: a full disk fails more than once. */
+function firstOf(error: unknown): unknown {
+  for (let e = error; ; e = (e as SuppressedError).suppressed)
+    if (!(e instanceof Error) || !('suppressed' in e)) return e
 }
 
 /** Codes of the file system, and SQLite's, of a folder that is full or cannot be written. */
@@ -232,4 +239,7 @@ const FULL = /^(ENOSPC|EDQUOT|EROFS|EACCES|EPERM|SQLITE_(FULL|CANTOPEN|IOERR\w*|
 const unusable = (path: string, cause: unknown): UserError =>
   userError(cause)?.code === 'run-state'
     ? userError(cause)!
-    : new UserError('run-state', `the state of runs in ${path} cannot be used`, { cause })
+    : new UserError('run-state', `the state of runs in ${path} cannot be used`, {
+        cause,
+        remedy: 'see to that folder, or name another with --state-dir',
+      })

@@ -1,9 +1,10 @@
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bootNetwork, FaultInjector, type Fault } from '../../lab/index.js'
 import { openMachines, type Machine, type MachinePace, NO_PACE } from '../../machine/index.js'
 import { createRedfishService } from '../../redfish/index.js'
 import {
+  makeFolder,
   opening,
   Probe,
   urlSafeToken,
@@ -56,7 +57,7 @@ export function openRehearsal(options: RehearsalOptions): Promise<Rehearsal> {
 
 async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal> {
   const { hosts, folder, clock, random, logger, faults, seed = 1 } = options
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolder(folder, 0o700)
   const fronts = new Map<string, SshFront>()
   const specs = hosts.map(machineOf)
   const probe = new Probe()

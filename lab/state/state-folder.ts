@@ -1,7 +1,13 @@
 import Database from 'libsql'
-import { access, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import { checkRows, closeToOthers as closeFileToOthers, isDiskFull, UserError } from '../../runtime/index.js'
+import { access, chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  checkRows,
+  closeToOthers as closeFileToOthers,
+  isDiskFull,
+  makeFolder,
+  UserError,
+} from '../../runtime/index.js'
 import { bothCopies, copyAll, copyOne, IN_USE, LOCK_DATABASE, markIn, rowsOf, secondCopyIn } from './remembered.js'
 
 /** Version of the folder's layout, increased when an older ironstage can no longer read the folder. */
@@ -142,7 +148,7 @@ export async function lockStateFolder(path: string): Promise<LockedFolder> {
 async function prepared(path: string): Promise<Database.Database> {
   try {
     // 0700: the databases contain BMC passwords and agent tokens.
-    await makeFolder(path)
+    await makeFolder(path, 0o700)
     await checkVersion(path)
     await closeToOthers(path)
     await writable(path)
@@ -150,25 +156,6 @@ async function prepared(path: string): Promise<Database.Database> {
   } catch (error) {
     throw unusable(path, error)
   }
-}
-
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    // With `recursive` Node reports a read-only file system by the same error; without it, the error is specific.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') await mkdir(await firstMissing(path))
-    throw error
-  }
-}
-
-async function firstMissing(path: string): Promise<string> {
-  const parent = dirname(resolve(path))
-  const isThere = await stat(parent).then(
-    () => true,
-    () => false,
-  )
-  return isThere ? path : firstMissing(parent)
 }
 
 /** Refuses a read-only folder at once, instead of at the first write. */

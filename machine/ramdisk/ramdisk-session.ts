@@ -236,7 +236,12 @@ export class RamdiskSession {
       const record = { ...log.record(), exit }
       store.put(spec.id, 'run', log.id, () => record)
     }
-    await store.flush()
+    try {
+      await store.flush()
+    } catch (error) {
+      // Nothing awaits a program's end but its log: on a full disk it ends without an outcome.
+      exit = { kind: 'unknown', why: errorChain(error).join(': ') }
+    }
     if (this.#power.signal.aborted && !log.ended) exit = { kind: 'signalled', signal: 'SIGKILL' }
     log.finish(exit)
     // Only its caller, which has the run, can read it: the output would be most of what an idle ramdisk takes.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Ajv } from 'ajv'
-import { held, UserError, type Clock } from '../../runtime/index.js'
+import { held, makeFolder, UserError, type Clock } from '../../runtime/index.js'
 import type { Validators } from './download.js'
 import type { ImageKind } from './image-kind.js'
 import type { Signed } from './signature.js'
@@ -63,7 +63,7 @@ export class CacheFolder {
   static async open(path: string, clock: Clock): Promise<CacheFolder> {
     return held(clock, 'opening the image cache', async () => {
       try {
-        await mkdir(path, { recursive: true, mode: 0o700 })
+        await makeFolder(path, 0o700)
         const version = await readFile(join(path, 'VERSION'), 'utf8').catch(absent)
         if (version === undefined) {
           if ((await readdir(path)).length > 0) throw foreign(path)

@@ -52,6 +52,34 @@ test.each([
   }
 })
 
+test.each([
+  ['/proc/no/such/folder', 'ENOENT'],
+  ['/dev/null/folder', 'ENOTDIR'],
+])('where no state folder can be made, that is said in a sentence, and the run ends: %s', async (state, code) => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-nowhere-'))
+  try {
+    const file = join(folder, 'hosts.yaml')
+    await writeFile(join(folder, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
+    await writeFile(file, hostsYaml(1))
+    for (const how of [['--rehearse'], ['--check'], []]) {
+      const refused = command(['run', file, ...how, '--state-dir', state], { variables: { HOME: folder } })
+      expect(await refused.ended, refused.stdout).toBe(1)
+      expect(refused.stderr).toMatch(/^ironstage: the state of runs in \S+ cannot be used\n/)
+      expect(refused.stderr).toContain(`because: ${code}`)
+      expect(refused.stderr).toContain('try: see to that folder, or name another with --state-dir')
+    }
+    const homeless = command(['run', file, '--check', '--state-dir', join(folder, 'state')], {
+      variables: { HOME: '/proc/none' },
+    })
+    expect(await homeless.ended).toBe(1)
+    expect(homeless.stderr).toMatch(
+      /^ironstage: the locks of hosts in \/proc\/none\S+ cannot be used\n {2}because: ENOENT/,
+    )
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
 test('a run whose folder another process works in is not begun, nor its rehearsal forgotten', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-twice-'))
   try {

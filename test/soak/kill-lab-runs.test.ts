@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { seededRandom } from '../../runtime/index.js'
-import { LabOfHosts } from '../real/lab/lab-of-hosts.js'
+import { labOfTests } from '../real/lab/lab-of-tests.js'
 
 /** `ironstage run` over six real hosts is killed at one random moment, and goes on: each time from the beginning. Needs root. */
 
@@ -9,13 +9,10 @@ const SEED = Number(process.env['SOAK_SEED'] ?? 7)
 /** Milliseconds after which the last host of an undisturbed run has ended, or only waits. */
 const LONGEST = 40_000
 
-let lab: LabOfHosts
-beforeAll(async () => {
-  lab = await LabOfHosts.open()
-})
-afterAll(() => lab?.[Symbol.asyncDispose]())
+const labOf = labOfTests()
 
 test(`${KILLS} runs that are killed at a random moment end as one that is not`, async () => {
+  const lab = labOf()
   const random = seededRandom(SEED)
   for (let n = 0; n < KILLS; n++) {
     await lab.reset()

@@ -43,8 +43,9 @@ export class LabHost implements AsyncDisposable {
     await writeFile(other, randomBytes(4 * 2 ** 20))
     await succeeds('truncate', '-s', String(sdb!.size), other)
     const disk = await LoopDevice.attach(file)
+    let live: SshMachine | undefined
     try {
-      const live = await SshMachine.open({ disk: disk.device })
+      live = await SshMachine.open({ disk: disk.device })
       await live.stop()
       const cable = createServer()
       await new Promise<void>((resolve) => cable.listen(0, '127.0.0.1', resolve))
@@ -53,6 +54,7 @@ export class LabHost implements AsyncDisposable {
       host.#following = host.#follow()
       return host
     } catch (error) {
+      await live?.[Symbol.asyncDispose]()
       await disk[Symbol.asyncDispose]()
       throw error
     }

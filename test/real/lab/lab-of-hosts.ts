@@ -51,11 +51,12 @@ export class LabOfHosts implements AsyncDisposable {
     private readonly closing: Scope,
   ) {}
 
-  static async open(): Promise<LabOfHosts> {
-    return opening((scope) => LabOfHosts.#open(scope))
+  /** @param signal ends the opening: it rejects, and has freed what it had made */
+  static async open(signal?: AbortSignal): Promise<LabOfHosts> {
+    return opening((scope) => LabOfHosts.#open(scope, signal))
   }
 
-  static async #open(scope: Scope): Promise<LabOfHosts> {
+  static async #open(scope: Scope, signal?: AbortSignal): Promise<LabOfHosts> {
     const folder = await mkdtemp(join(tmpdir(), 'ironstage-lab-'))
     scope.onClose(() => rm(folder, { recursive: true, force: true }))
     const clock = systemClock()
@@ -82,12 +83,14 @@ export class LabOfHosts implements AsyncDisposable {
     const each = HOSTS.map(async (name, index) => {
       const host = await LabHost.open(name, fleet.machines.list()[index]!)
       scope.use(host)
+      signal?.throwIfAborted()
       hosts.set(name, host)
     })
     const failed = (await Promise.allSettled(each)).find(({ status }) => status === 'rejected')
     if (failed) throw (failed as PromiseRejectedResult).reason
     const bystanders: LoopDevice[] = []
     for (let n = 0; n < 3; n++) {
+      signal?.throwIfAborted()
       const file = join(folder, `bystander-${n}.img`)
       await writeFile(file, randomBytes(16 * 2 ** 20))
       bystanders.push(scope.use(await LoopDevice.attach(file)))

@@ -1,17 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { seededRandom } from '../../../runtime/index.js'
 import { LabOfHosts } from '../lab/lab-of-hosts.js'
+import { labOfTests } from '../lab/lab-of-tests.js'
+import { tool } from '../peers.js'
 
 const KILLS = 12
 const SERVED = ['--serve-image', '127.0.0.1']
 const SEED = Number(process.env['SOAK_SEED'] ?? 18)
 
+const labOf = labOfTests()
 let lab: LabOfHosts
-beforeAll(async () => {
-  lab = await LabOfHosts.open()
+beforeEach(() => {
+  lab = labOf()
+  return lab.reset()
 })
-beforeEach(() => lab.reset())
-afterAll(() => lab?.[Symbol.asyncDispose]())
 
 test('six hosts, four of them in trouble: the report names each trouble, and no other disk changes', async () => {
   const before = await lab.digests()
@@ -40,4 +42,19 @@ test(`a run over them that serves their image, is killed at ${KILLS} random mome
     if (host.name === 'wrong-disk') expect(installs).toBe(0)
     else expect(installs, host.name).toBeGreaterThanOrEqual(1)
   }
+})
+
+test('a lab whose opening is cut leaves no loop device attached', async () => {
+  const attached = async () => {
+    const { stdout } = await tool('losetup', '--list', '--noheadings', '--output', 'NAME,BACK-FILE')
+    return new Set(stdout.split('\n').filter((line) => /\/ironstage-(lab|tmp)-/.test(line)))
+  }
+  const before = await attached()
+  const cut = new AbortController()
+  const opening = LabOfHosts.open(cut.signal)
+  opening.catch(() => {})
+  while ((await attached()).size < before.size + 2) await new Promise((resolve) => setTimeout(resolve, 20))
+  cut.abort(new Error('cut'))
+  await expect(opening).rejects.toThrow('cut')
+  expect(await attached()).toEqual(before)
 })
