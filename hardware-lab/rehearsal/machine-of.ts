@@ -9,19 +9,18 @@ export function machineOf(host: Host, index: number): MachineSpec {
   const { name, expect = {}, macs = [], disk } = host
   const spec = defaultMachineSpec(index + 1)
   const [first, second] = spec.disks as [DiskSpec, DiskSpec]
-  const described = { backing: { kind: 'described' as const } }
   const byId = disk['by-id']?.split('/').at(-1)
   const serial = disk.serial ?? byId?.split(/[_-]/).at(-1)
   const size = Math.max(first.size, expect['disk-size'] === undefined ? 0 : parseSize(String(expect['disk-size'])))
   const kernelName = disk.name?.replace(/^\/dev\//, '')
   const wanted: DiskSpec = {
-    ...{ ...first, ...described, size },
+    ...{ ...first, size },
     ...(kernelName === undefined ? {} : { name: kernelName }),
     ...(serial === undefined ? {} : { serial }),
     ...(disk.wwn === undefined ? {} : { wwn: disk.wwn }),
     ...(expect['disk-model'] === undefined ? {} : { model: expect['disk-model'] }),
   }
-  const other = { ...second, ...described, name: second.name === wanted.name ? 'sdz' : second.name }
+  const other = { ...second, name: second.name === wanted.name ? 'sdz' : second.name }
   const nics = spec.nics.map((nic, at) => (macs[at] === undefined ? nic : { ...nic, mac: macs[at].toLowerCase() }))
   const more = macs
     .slice(nics.length)

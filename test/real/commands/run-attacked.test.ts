@@ -43,6 +43,7 @@ describe('a state folder on a disk that becomes full', () => {
 describe('Ctrl-C at a terminal', () => {
   test.each([
     [1, 'finishing the hosts under way', ['ok', 'running']],
+    [2, 'stopping after the stages under way', ['running']],
     [3, 'the run goes on with: ironstage run hosts.yaml --resume', null],
   ])('%i times is obeyed, and the run goes on later', async (times, says, outcomes) => {
     const { spawn } = createRequire(import.meta.url)('node-pty') as Pty
