@@ -7,9 +7,11 @@ import { blocks, followTests, readersFolder } from '../kit/guides/guide.js'
 test('who follows the guide tests a deployment and a client by Vitest', { timeout: 120_000 }, async () => {
   const folder = await readersFolder()
   const files = blocks('docs/in-a-test.md').filter(({ name }) => name.startsWith('vitest/'))
-  expect(files.map(({ name }) => name)).toEqual(['vitest/deployment.test.ts', 'vitest/client.test.ts'])
+  expect(files.map(({ name }) => name)).toEqual([
+    ...['vitest/snapshots.test.ts', 'vitest/deployment.test.ts', 'vitest/client.test.ts'],
+  ])
   for (const { name, text } of files) await writeFile(join(folder, basename(name)), text)
-  expect(await followTests('npx vitest run', folder)).toMatchObject({ numPassedTests: 3, numFailedTests: 0 })
+  expect(await followTests('npx vitest run', folder)).toMatchObject({ numPassedTests: 4, numFailedTests: 0 })
 })
 
 const FAILING = `
