@@ -64,6 +64,10 @@ export const ERRORS = catalogue({
     sentence: 'no live image is served for the node',
     remedy: 'start ironstage with --live-iso or --live-image',
   },
+  'no-run': {
+    sentence: 'the server is not one of `ironstage run`',
+    remedy: 'ask the URL that ironstage run prints',
+  },
   'no-such-fault': {
     sentence: 'there is no such fault',
     remedy: 'GET /_lab/faults lists them',

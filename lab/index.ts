@@ -18,6 +18,7 @@ export { createLab, createStagedLab, installCoreos, type StagedLab, type StagedL
 export { ERRORS } from './errors.js'
 export type { DiskDrawing } from '../machine/index.js'
 export type { ShownFile } from './control/machine-files.js'
+export type { RunHost, RunProgress, RunStage } from './control/run-document.js'
 export type { ConsoleEvent } from './control/follow-console.js'
 export type { NodeTimeline, StateSpan, StepSpan, Waiting, WallTime } from './timeline/timeline.js'
 export type { TimelineMark } from './timeline/marks.js'

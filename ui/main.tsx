@@ -6,6 +6,7 @@ import './style/node.css'
 import './style/exchanges.css'
 import './style/faults.css'
 import './style/machine.css'
+import './style/run.css'
 import { applyTheme } from './parts/theme.js'
 import { App } from './parts/app.js'
 

@@ -10,17 +10,22 @@ import {
   ofFolder,
   openImageHost,
   openRehearsal,
+  openRunPage,
   readHosts,
   realAccess,
   refuseRunning,
   refuseUnfinished,
   reportHtml,
   RunFolder,
+  RunFollower,
   runHosts,
   runPlanText,
+  stageNames,
   type Host,
   type HostsFile,
+  type Rehearsal,
   type IronicElsewhere,
+  type RunEvent,
   type RunOptions,
   type RunReport,
 } from '../../hardware-lab/index.js'
@@ -36,6 +41,7 @@ import type { Options } from '../options/options.js'
 import { secretSource, targetEnvironment } from '../options/secrets.js'
 import { logTo } from '../output/log.js'
 import { runView, type RunView } from '../output/run-progress.js'
+import { isDashboardServed, openDashboard } from './dashboard.js'
 import { faultsIn } from './fault.js'
 
 type RunCommandOptions = Options<(typeof RUN_OPTIONS)[number]>
@@ -71,15 +77,22 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   const times = await expectedTimes(folder, { rehearsed: rehearse, throughIronic: throughIronic !== undefined })
   const clock = systemClock()
   const view = runView(environment, { json, times, clock })
+  const isCheck = options.check ?? false
+  const stages = stageNames({ throughIronic: throughIronic !== undefined, isCheck })
+  const follower = new RunFollower({ isRehearsal: rehearse, isCheck, stages })
   let wish: 'no' | 'after the hosts' | 'after the stage' = 'no'
   const shared = {
-    ...{ file: path, folder, parallel, checkOnly: options.check ?? false },
+    ...{ file: path, folder, parallel, checkOnly: isCheck },
     ...{ resume: options.resume ?? false, restart: options.restart ?? false },
     ...(maxFailures === undefined ? {} : { maxFailures }),
     ...(canary === undefined ? {} : { canary }),
     managersOf: (host: Host) => managersOf(host, file.folder),
     ...{ clock, random: systemRandom, logger: logTo(environment, json), signal: environment.stopped },
-    onEvent: view.show,
+    onBegun: follower.began,
+    onEvent: (event: RunEvent) => {
+      follower.see(event)
+      view.show(event)
+    },
     stopping: () => wish,
   }
   using _ = environment.onInterrupt?.(() => {
@@ -94,8 +107,8 @@ export async function run(options: RunCommandOptions, environment: Environment, 
     return true
   })
   const running = rehearse
-    ? rehearsed(options, environment, { file, hosts, shared })
-    : onRealHosts(options, environment, { file, hosts, shared, throughIronic })
+    ? rehearsed(options, environment, { file, hosts, shared, follower })
+    : onRealHosts(options, environment, { file, hosts, shared, follower, throughIronic })
   return await finished(await untilStopped(running, view, environment, { path, folder }), {
     view,
     options,
@@ -107,22 +120,42 @@ export async function run(options: RunCommandOptions, environment: Environment, 
 type Shared = Omit<RunOptions, 'hosts' | 'locks' | 'access'>
 
 async function onRealHosts(options: RunCommandOptions, environment: Environment, parts: Parts): Promise<RunReport> {
-  const { file, hosts, shared, throughIronic } = parts
+  const { file, hosts, shared, follower, throughIronic } = parts
   const { clock, random, logger, folder } = shared
   await using ironic =
     throughIronic === undefined ? undefined : await openIronicElsewhere(throughIronic, environment, clock)
   const { 'serve-image': address } = options
   const images = await imagesOf(options, environment)
   await using served = address === undefined ? undefined : await openImageHost({ address, clock, random, logger })
-  return await runHosts({
-    ...(ironic ? { ironic: ironic.elsewhere } : {}),
-    ...{ ...shared, hosts, locks: join(homeOf(environment), '.cache/ironstage/run-locks') },
-    access: realAccess({
-      ...{ file, folder: folder.path, variables: environment.variables, secrets: secretSource(environment) },
-      ...{ environment: targetEnvironment(environment), images, clock, random, logger },
-      ...(served ? { reach: served.reach } : {}),
+  return await withDashboard(options, environment, { shared, follower }, () =>
+    runHosts({
+      ...(ironic ? { ironic: ironic.elsewhere } : {}),
+      ...{ ...shared, hosts, locks: join(homeOf(environment), '.cache/ironstage/run-locks') },
+      access: realAccess({
+        ...{ file, folder: folder.path, variables: environment.variables, secrets: secretSource(environment) },
+        ...{ environment: targetEnvironment(environment), images, clock, random, logger },
+        ...(served ? { reach: served.reach } : {}),
+      }),
     }),
-  })
+  )
+}
+
+/** Serves the dashboard while a run goes on, unless it is left out. */
+async function withDashboard(
+  options: RunCommandOptions,
+  { variables }: Environment,
+  { shared, follower, control }: Pick<Parts, 'shared' | 'follower'> & { control?: Rehearsal['control'] },
+  go: () => Promise<RunReport>,
+): Promise<RunReport> {
+  if (!isDashboardServed(options)) return go()
+  const { clock, random, logger, folder, onEvent } = shared
+  await using page = await openRunPage(follower, { ...(control ? { control } : {}), clock, random, logger })
+  onEvent({ event: 'dashboard', url: page.url })
+  openDashboard(page.url, options, { variables, logger })
+  const report = await go()
+  follower.ended(join(folder.path, 'reports', `${report.id}.html`))
+  await page.seen()
+  return report
 }
 
 /** The Ironic at a URL, with the credentials that the environment has for it. */
@@ -154,23 +187,27 @@ interface Parts {
   file: HostsFile
   hosts: readonly Host[]
   shared: Shared
+  follower: RunFollower
   throughIronic?: string | undefined
 }
 
 async function rehearsed(
-  { faults, seed = 1, resume = false }: RunCommandOptions,
+  options: RunCommandOptions,
   environment: Environment,
-  { file, hosts, shared }: Parts,
+  { file, hosts, shared, follower }: Parts,
 ): Promise<RunReport> {
+  const { faults, seed = 1, resume = false } = options
   const folder = join(shared.folder.path, 'machines')
   if (!resume) await rm(folder, { recursive: true, force: true })
   await using lab = await openRehearsal({
-    ...{ file, hosts, folder, seed, variables: environment.variables },
+    ...{ file, hosts, folder, seed, run: follower.progress, variables: environment.variables },
     faults: faults === undefined ? [] : await faultsIn([faults], environment),
     ...{ clock: shared.clock, random: shared.random, logger: shared.logger },
   })
-  const { access, hosts: simulated } = lab
-  return await runHosts({ ...shared, hosts: simulated, access, locks: null, rehearsed: true, every: EVERY })
+  const { access, hosts: simulated, control } = lab
+  return await withDashboard(options, environment, { shared, follower, control }, () =>
+    runHosts({ ...shared, hosts: simulated, access, locks: null, rehearsed: true, every: EVERY }),
+  )
 }
 
 /** Ends the view, and says how a run that was stopped goes on. */
@@ -234,6 +271,7 @@ function refuseContradictions(options: RunCommandOptions): void {
   if (resume && restart) throw usage('--resume and --restart exclude each other', 'leave one of them out')
   if (check && restart)
     throw usage('--check looks, and --restart begins a run', 'leave one of them out, or name another --state-dir')
+  isDashboardServed(options)
   if (plan && (check || resume || restart)) throw usage('--plan contacts nothing', 'leave the other option out')
   if (check && resume) throw usage('--check and --resume exclude each other', 'leave one of them out')
 }

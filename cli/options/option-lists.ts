@@ -221,12 +221,23 @@ export const BMH_EXPLAIN_OPTIONS = ['ironic-release', 'json'] as const
 
 export const RUN_OPTIONS = [
   ...(['only', 'parallel', 'max-failures', 'plan', 'check', 'resume', 'restart', 'state-dir'] as const),
-  ...(['rehearse', 'faults', 'seed', 'through-ironic', 'serve-image', 'junit', 'html', 'json'] as const),
+  ...([
+    'rehearse',
+    'faults',
+    'seed',
+    'through-ironic',
+    'serve-image',
+    'junit',
+    'html',
+    'open',
+    'no-ui',
+    'json',
+  ] as const),
   ...IMAGE_CACHE_OPTIONS,
 ] as const
 export const RUN_INIT_OPTIONS = ['force'] as const
 export const RUN_ATTACH_OPTIONS = [
-  ...(['state-dir', 'parallel', 'serve-image', 'junit', 'html', 'json'] as const),
+  ...(['state-dir', 'parallel', 'serve-image', 'junit', 'html', 'open', 'no-ui', 'json'] as const),
   ...IMAGE_CACHE_OPTIONS,
 ] as const
 export const RUN_DISCOVER_OPTIONS = ['bmc-user', 'bmc-password', 'out', 'force', 'json'] as const

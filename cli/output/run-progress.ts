@@ -44,6 +44,8 @@ function lineOf(event: RunEvent): string {
   switch (event.event) {
     case 'run':
       return `run ${event.id}${event.resumed ? ' goes on' : ''}: ${event.hosts.length} hosts, state in ${event.state_dir}\n`
+    case 'dashboard':
+      return `the dashboard is at ${event.url}\n`
     case 'table':
       return tableText(event.rows)
     case 'host':
@@ -88,7 +90,8 @@ class LiveView implements RunView {
       this.write(lineOf(event))
       for (const host of event.hosts)
         this.#lines.set(host, { stage: '', since: 0, detail: '', percent: null, outcome: null })
-    } else if (event.event === 'table') {
+    } else if (event.event === 'dashboard') this.write(lineOf(event))
+    else if (event.event === 'table') {
       this.#erase()
       this.write(tableText(event.rows))
     } else {

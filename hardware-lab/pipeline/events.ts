@@ -12,6 +12,7 @@ export interface TableRow extends HostFacts {
 /** Events of a run; without a terminal they are printed unchanged, one a line. */
 export type RunEvent =
   | { event: 'run'; id: string; hosts: string[]; resumed: boolean; state_dir: string }
+  | { event: 'dashboard'; url: string }
   | { event: 'stage'; host: string; stage: HostStage; status: 'started'; attempt: number }
   | { event: 'stage'; host: string; stage: HostStage; status: 'done' | 'skipped'; seconds: number }
   | {

@@ -45,6 +45,8 @@ export interface RunOptions {
   /** How a run that is to stop ends: hosts under way are finished, or only their present stages. */
   stopping?: () => 'no' | 'after the hosts' | 'after the stage'
   onEvent: (event: RunEvent) => void
+  /** Called with the states of the hosts, which the run then changes. */
+  onBegun?: (id: string, states: ReadonlyMap<string, HostState>) => void
 }
 
 /**
@@ -58,6 +60,7 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
   using own = await tryLock(folder.lock, 'exclusive')
   if (!own) throw runningElsewhere(folder)
   const { record, states } = await begun(options)
+  options.onBegun?.(record.id, states)
   onEvent({
     event: 'run',
     id: record.id,

@@ -20,6 +20,12 @@ export interface Stage {
 export const stagesOf = (ironic: Pick<IronicElsewhere, 'url'> | null): readonly Stage[] =>
   ironic ? THROUGH_IRONIC : STAGES
 
+/** Stages of a run, through an Ironic or not; a check ends before the first that writes. */
+export const stageNames = (run: { throughIronic: boolean; isCheck: boolean }): string[] =>
+  (run.throughIronic ? THROUGH_IRONIC : STAGES)
+    .filter(({ afterTable }) => !(run.isCheck && afterTable))
+    .map(({ name }) => name)
+
 const STAGES: readonly Stage[] = [
   { name: 'bmc', afterTable: false, run: reachBmc },
   { name: 'boot', afterTable: false, run: bootLive },

@@ -1,6 +1,6 @@
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { bootNetwork, FaultInjector, type Fault } from '../../lab/index.js'
+import { bootNetwork, machineControl, type Fault, type MachineControl, type RunProgress } from '../../lab/index.js'
 import { openMachines, type Machine, type MachinePace, NO_PACE } from '../../machine/index.js'
 import { createRedfishService } from '../../redfish/index.js'
 import {
@@ -36,6 +36,8 @@ export interface RehearsalOptions {
   pace?: MachinePace
   /** Decides when faults of some probability strike. */
   seed?: number
+  /** How far the run is, for the control API. */
+  run?: () => RunProgress
   variables: Readonly<Record<string, string | undefined>>
   clock: Clock
   random: Random
@@ -47,6 +49,8 @@ export interface Rehearsal extends AsyncDisposable {
   readonly access: HostAccess
   /** The hosts with the addresses of their simulated machines. */
   readonly hosts: readonly Host[]
+  /** Faults, journal and control API of the machines. */
+  readonly control: MachineControl
   machine(host: string): Machine
 }
 
@@ -59,21 +63,20 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
   const { hosts, folder, clock, random, logger, faults, seed = 1 } = options
   await makeFolder(folder, 0o700)
   const fronts = new Map<string, SshFront>()
-  const specs = hosts.map(machineOf)
   const probe = new Probe()
-  const injector = new FaultInjector(
-    probe,
-    {
-      ...{ clock, seed, node: () => undefined, nodeOf: () => undefined, machineOf: () => undefined },
-      disksOf: (id) => specs.find((spec) => spec.id === id)?.disks.map(({ name }) => name),
-      ...{ phaseOf: () => undefined, bmcAddress: () => undefined, stepOf: () => undefined },
-      ...{ restartAgent: () => {}, links: true },
-      cutPower: (machine) => void machines.get(machine)?.setPower('off'),
-    },
-    ({ id, effect }, point) =>
-      logger('info', `${id} (${effect.kind}) strikes ${String(point['machine'] ?? point.kind)}`),
+  const control = machineControl({
+    ...{ probe, clock, logger, seed, machines: () => machines, links: true, page: true },
+    spec: (number) => machineOf(hosts[number - 1]!, number - 1),
+    ...{ source: { kind: 'boot order' }, made: () => Promise.resolve(), setAccount: () => {} },
+    ...(options.run ? { run: options.run } : {}),
+  })
+  scope.onClose(() => control.end())
+  scope.use(
+    control.journal.listen((entry) => {
+      if (entry.kind === 'fault' && entry.what === 'struck')
+        logger('info', `${entry.fault} (${entry.effect}) strikes ${entry.machine ?? 'the lab'}`)
+    }),
   )
-  for (const fault of faults) injector.add(fault)
   const machines = scope.use(
     await openMachines({
       ...{ stateDir: join(folder, 'machines'), clock, random, probe, pace: options.pace ?? NO_PACE },
@@ -87,6 +90,8 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
     const machine = machines.get(spec.id) ?? (await machines.create(spec))
     fronts.set(host.name, scope.use(await SshFront.open(machine, publicKeyOf(userKey.private), probe)))
   }
+  // A fault names machines and disks that are there.
+  for (const fault of faults) control.faults.add(fault)
   const medium = scope.use(await serveLiveMedium(join(folder, 'live.iso'), { clock, random, logger }))
   const account = { username: 'rehearsal', password: urlSafeToken(random) }
   // A dark BMC is one BMC: faults tell them apart by the name that they know from Ironic's nodes.
@@ -121,6 +126,7 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
     })
   }
   return {
+    control,
     machine: (host) => machines.get(host)!,
     hosts: hosts.map((host) => rehearsed(host, service.url, account, medium.isoUrl)),
     access: {

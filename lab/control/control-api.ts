@@ -34,6 +34,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   'snapshot-file': 400,
   'snapshot-options': 400,
   'not-in-a-fleet': 404,
+  'no-run': 404,
   'no-such-file': 404,
   'no-live-image': 404,
   'method-not-allowed': 405,

@@ -107,6 +107,7 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
       nodes: [...parts.nodes()].length,
       machines: machines.list().length,
       faults: faults.list().length,
+      run: parts.run !== undefined,
       journal: { first: journal.first, last: journal.last },
     }),
     openapi: () => controlOpenApi(),

@@ -1,5 +1,5 @@
 import { drawDisk, type DiskDrawing, type Machine } from '../../machine/index.js'
-import type { Clock, Probe } from '../../runtime/index.js'
+import { UserError, type Clock, type Probe } from '../../runtime/index.js'
 import type { NodeDeadline, StepPlan } from '../../ironic-mock/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 import { effectText } from '../faults/effect-text.js'
@@ -15,6 +15,7 @@ import { followConsole } from './follow-console.js'
 import { machineFiles } from './machine-files.js'
 import type { LOOK_OPERATIONS } from './look-operations.js'
 import type { ControlCall, ControlHandler } from './operation.js'
+import type { RunProgress } from './run-document.js'
 
 /** Knowledge of a node beyond its record. */
 export interface NodeOutlook {
@@ -32,6 +33,8 @@ export interface LookParts {
   nodes: () => Iterable<Readonly<NodeRecord>>
   machineOf: (node: Readonly<NodeRecord>) => Machine | undefined
   clock: ClockControl
+  /** The run that the machines are of. */
+  run?: () => RunProgress
 }
 
 /** Finds the subject of a call. */
@@ -56,6 +59,12 @@ export function lookHandlers(
       return { files: await machineFiles(machine(call), { filesystem: filesystem as 'root', disk, path }, time) }
     },
     journalOfMachine: (call) => ({ journal: masked(machine(call).journal()) }),
+    run: () => {
+      if (parts.run) return parts.run()
+      throw new UserError('no-run', 'this is a lab, and no run over hosts', {
+        remedy: 'ask the URL that ironstage run prints',
+      })
+    },
     report: (call) => labReport(parts, call, found),
     followConsole: (call) => followConsole(machine(call), probe),
   }

@@ -4,6 +4,7 @@ import type { NodeTimeline } from '../timeline/timeline.js'
 import type { ShownFile } from './machine-files.js'
 import type { ConsoleEvent } from './follow-console.js'
 import { describing, type ControlOperation } from './operation.js'
+import type { RunProgress } from './run-document.js'
 import { listOf, open } from './schemas.js'
 
 const OBJECT = { type: 'object' }
@@ -50,6 +51,14 @@ export const LOOK_OPERATIONS = [
     status: 200,
     summary: 'Journal of the system on its disk, Ignition included',
     answer: open({ journal: listOf(describing<ReturnType<LabMachine['journal']>[number]>(OBJECT)) }),
+  },
+  {
+    id: 'run',
+    method: 'GET',
+    path: '/run',
+    status: 200,
+    summary: 'The hosts of `ironstage run`, each with its stages',
+    answer: describing<RunProgress>({ type: 'object', required: ['id', 'isRehearsal', 'hosts'] }),
   },
   {
     id: 'report',

@@ -13,6 +13,7 @@ import { ClockControl } from './clock-control.js'
 import { controlApi } from './control-api.js'
 import { controlHandlers } from './handlers.js'
 import { machineChanges } from './machine-changes.js'
+import type { RunProgress } from './run-document.js'
 
 export interface MachineControlParts {
   probe: Probe
@@ -21,7 +22,12 @@ export interface MachineControlParts {
   seed: number
   journal?: Pick<JournalOptions, 'capacity' | 'bytes'>
   machines: () => Machines
-  agents: () => Agents
+  /** Agents of the machines; absent where they have none. */
+  agents?: () => Pick<Agents, 'isInstalling' | 'stepOf' | 'restart'>
+  /** Whether hosts reach the machines by links that faults can cut. */
+  links?: boolean
+  /** The run that the machines are of. */
+  run?: () => RunProgress
   /** Specification of the machine of a number. */
   spec: (number: number, hardware: HardwareFleet | undefined) => MachineSpec
   /** Source of the boots of machines that are added. */
@@ -55,7 +61,8 @@ export function machineControl(parts: MachineControlParts): MachineControl {
   )
   const observation = observe({
     ...{ probe, events, clock, logger, seed, nodes: NO_NODES, journal: parts.journal ?? {} },
-    ...{ machines: parts.machines, agents: parts.agents, changing: () => {} },
+    ...{ machines: parts.machines, agents: parts.agents ?? (() => NO_AGENTS), changing: () => {} },
+    ...(parts.links ? { links: true } : {}),
   })
   const { faults, journal, recorder, strikes } = observation
   const dispatch = (api: Dispatch): Dispatch => {
@@ -80,10 +87,12 @@ export function machineControl(parts: MachineControlParts): MachineControl {
         await parts.removed?.(id)
       },
       ...machineChanges(machines, parts),
+      ...(parts.run ? { addMachines: noMoreMachines } : {}),
       setAccountOf: parts.setAccount,
       images: () => undefined,
       waitsFor: () => null,
       setBmcAccount: () => false,
+      ...(parts.run ? { run: parts.run } : {}),
     })
     const metrics = new Metrics({
       ...{ clock, machines, faults, journal, strikes, nodes: () => [] },
@@ -94,6 +103,15 @@ export function machineControl(parts: MachineControlParts): MachineControl {
   }
   return { faults, journal, events, dispatch, end: () => observation.injector.end() }
 }
+
+const NO_AGENTS = { isInstalling: () => false, stepOf: () => undefined, restart: () => {} }
+
+const noMoreMachines = () =>
+  Promise.reject(
+    new UserError('not-in-a-fleet', 'the machines of a run are the hosts of its file', {
+      remedy: 'add a host to the file, and begin a run again',
+    }),
+  )
 
 const notInFleet = (what: string, remedy: string): UserError =>
   new UserError('not-in-a-fleet', `a fleet has no ${what}`, { remedy })

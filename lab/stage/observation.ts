@@ -52,9 +52,11 @@ export function observe(parts: {
   nodes: NodeDirectory
   journal: Pick<JournalOptions, 'capacity' | 'bytes'>
   machines: () => Machines
-  agents: () => Agents
+  agents: () => Pick<Agents, 'isInstalling' | 'stepOf' | 'restart'>
   /** Names of the steps that agents have; absent where they are not known. */
   steps?: readonly string[]
+  /** Whether machines are reached by links that faults can cut. */
+  links?: boolean
   /** Called before a caller adds a fault or lifts it. */
   changing: (change: FaultChange) => void
 }): Observation {
@@ -88,6 +90,7 @@ export function observe(parts: {
       },
       stepOf: (machine) => agents().stepOf(machine),
       ...(parts.steps && { steps: parts.steps }),
+      ...(parts.links && { links: true }),
       restartAgent: (machine) => agents().restart(machine),
       cutPower: (machine) =>
         void machines()

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { link } from '../state/connection.js'
-import { followLab } from '../state/lab-state.js'
+import { followLab, isRun } from '../state/lab-state.js'
 import { VIEWS } from '../views/views.js'
 import { Help } from './help.js'
 import { dialog, takeKeys } from './keys.js'
@@ -66,7 +66,12 @@ function LinkNotice() {
   const { value } = link
   return (
     <div role="alert" class={value.kind === 'lost' ? 'lost' : ''}>
-      {value.kind === 'lost' && (
+      {value.kind === 'lost' && isRun.value && (
+        <>
+          <strong>The run has ended</strong>, or its process is gone. The page shows what was there.
+        </>
+      )}
+      {value.kind === 'lost' && !isRun.value && (
         <>
           <strong>Connection lost</strong>: {value.why}. The page shows what was there, and goes on when the server is
           back.

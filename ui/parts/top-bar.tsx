@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { every } from '../browser.js'
 import { link } from '../state/connection.js'
-import { clock, labTime } from '../state/lab-state.js'
-import { VIEWS } from '../views/views.js'
+import { clock, isFleet, isRun, labTime } from '../state/lab-state.js'
+import { VIEWS, type View } from '../views/views.js'
 import { clockText, dateText } from './clock.js'
 import { dialog } from './keys.js'
 import { route } from './navigation.js'
@@ -12,12 +12,12 @@ export function TopBar() {
   const { view } = route.value
   return (
     <header class="top">
-      <a class="brand" href="#/fleet">
+      <a class="brand" href={isRun.value ? '#/run' : '#/fleet'}>
         ironstage
       </a>
       <nav aria-label="Pages">
         {VIEWS.map((one) =>
-          one.title === null ? null : (
+          one.title === null || !isReached(one) ? null : (
             <a
               key={one.view}
               href={`#/${one.view}`}
@@ -50,6 +50,9 @@ export function TopBar() {
     </header>
   )
 }
+
+/** Real hosts of a run have no machines here, and no exchanges. */
+const isReached = ({ ofRun }: View): boolean => (isRun.value ? ofRun === true || isFleet.value : ofRun !== true)
 
 const LINK_WORDS = { connecting: 'connecting', live: 'live', lost: 'lost', login: '' } as const
 

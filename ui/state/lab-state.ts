@@ -12,6 +12,8 @@ export const faults = signal<readonly FaultReport[]>([])
 export const clock = signal<(ClockReport & { readonly seenAt: number }) | null>(null)
 /** Machines whose Ironic is elsewhere: there are no nodes. */
 export const isFleet = signal(false)
+/** The server is that of `ironstage run`. */
+export const isRun = signal(false)
 
 const changed = oncePerFrame(() => void rowsVersion.value++)
 
@@ -65,6 +67,7 @@ async function readAll(signal: AbortSignal): Promise<number> {
   const client = lab(within(20_000, signal))
   const index = await lab(within(PATIENCE, signal)).index()
   isFleet.value = index.nodes === 0 && index.machines > 0
+  isRun.value = index.run
   const [struck] = await Promise.all([
     client.journal({ kind: 'fault', last: 1000 }),
     readRows(signal),

@@ -2,7 +2,7 @@ import { EVERYTHING, type Filter } from './filter.js'
 
 /** A place in the page, which its address holds. */
 export interface Route {
-  /** `fleet`, `nodes`, `machines`, `exchanges`, `faults`. */
+  /** `fleet`, `nodes`, `machines`, `exchanges`, `faults`, `run`. */
   readonly view: string
   /** Name or uuid of a node; id of a machine. */
   readonly ident: string | null

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { atMostEvery, pause } from '../browser.js'
 import { go, route } from '../parts/navigation.js'
 import { takeKeys } from '../parts/keys.js'
@@ -49,7 +49,8 @@ export function ExchangesView() {
   const change = (more: Record<string, string>): void =>
     go({ view: 'exchanges', query: { ...query, ...more } }, { replace: true })
   const pick = (id: number | null): void => change({ call: id === null ? '' : String(id) })
-  useEffect(() => {
+  // Before the picture is shown: a key that follows at once is for what is picked now.
+  useLayoutEffect(() => {
     const step = (by: number) => () => {
       const newest = [...shown].reverse()
       const at = newest.findIndex(({ id }) => id === picked?.id)

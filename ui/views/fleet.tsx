@@ -6,7 +6,7 @@ import { saveReport } from '../parts/report.js'
 import { Mark } from '../parts/shapes.js'
 import { countsOf, EVERYTHING, filtered, isEverything, type Filter } from '../state/filter.js'
 import type { CellSize } from '../state/grid-layout.js'
-import { faults, isFleet, rows, rowsVersion } from '../state/lab-state.js'
+import { faults, isFleet, isRun, rows, rowsVersion } from '../state/lab-state.js'
 import { link } from '../state/connection.js'
 import { filterIn, queryOf } from '../state/route.js'
 import { EmptyFleet, FleetActions } from './fleet-actions.js'
@@ -50,6 +50,12 @@ export function FleetView() {
       ]),
     [],
   )
+  if (all.length === 0 && isRun.value)
+    return (
+      <p class="empty">
+        The hosts of <a href="#/run">the run</a> are real: nothing is known of their inside.
+      </p>
+    )
   if (all.length === 0)
     return link.value.kind === 'live' ? <EmptyFleet onAdded={() => {}} /> : <p class="empty">Asking the lab …</p>
   return (

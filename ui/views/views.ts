@@ -4,6 +4,7 @@ import { FaultsView } from './faults.js'
 import { FleetView } from './fleet.js'
 import { MachineView } from './machine.js'
 import { NodeView } from './node.js'
+import { RunView } from './run.js'
 
 /** A page of the dashboard. */
 export interface View {
@@ -15,10 +16,13 @@ export interface View {
   readonly below?: string
   /** Key that leads to it. */
   readonly key?: string
+  /** Shown where the machines are the hosts of a run. */
+  readonly ofRun?: true
   readonly show: FunctionComponent<{ ident: string | null }>
 }
 
 export const VIEWS: readonly View[] = [
+  { view: 'run', title: 'Run', key: '4', ofRun: true, show: RunView },
   { view: 'fleet', title: 'Fleet', key: '1', show: FleetView },
   { view: 'nodes', title: null, below: 'fleet', show: NodeView },
   { view: 'machines', title: null, below: 'fleet', show: MachineView },

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { LabClient } from '../../lab/index.js'
+import { seededRandom, silent, systemClock } from '../../runtime/index.js'
+import { newHostState } from '../pipeline/state.js'
+import { RunFollower } from './run-follower.js'
+import { openRunPage } from './run-page.js'
+
+const parts = () => ({ clock: systemClock(), random: seededRandom(1), logger: silent })
+
+async function opened() {
+  const follower = new RunFollower({ isRehearsal: false, isCheck: false, stages: ['bmc'] })
+  follower.began('a-run', new Map([['node-1', newHostState('node-1')]]))
+  const page = await openRunPage(follower, parts())
+  return { follower, page, lab: new LabClient(new URL(page.url).origin) }
+}
+
+test('the page of real hosts shows the run and has no machines, nor takes any', async () => {
+  const { page, lab } = await opened()
+  await using _ = page
+  expect(await lab.index()).toMatchObject({ run: true, machines: 0, nodes: 0 })
+  expect(await lab.run()).toMatchObject({ id: 'a-run', hosts: [{ host: 'node-1', outcome: 'waiting' }] })
+  await expect(lab.addMachines({ count: 1 })).rejects.toThrow('the machines of a run are the hosts of its file')
+  expect((await fetch(page.url)).headers.get('content-security-policy')).toContain("default-src 'none'")
+})
+
+test('a page that follows the run sees its end; one that nobody opened is not waited for', async () => {
+  const { follower, page, lab } = await opened()
+  await using _ = page
+  follower.ended(null)
+  await page.seen()
+  await lab.run()
+  await page.seen()
+  expect(await lab.run()).toMatchObject({ isOver: true })
+})
+
+test('a page that was closed is waited for three seconds', { timeout: 10_000 }, async () => {
+  const { follower, page, lab } = await opened()
+  await using _ = page
+  await lab.run()
+  const asked = Date.now()
+  follower.ended(null)
+  await page.seen()
+  expect(Date.now() - asked).toBeGreaterThan(2500)
+  expect(Date.now() - asked).toBeLessThan(5000)
+})

@@ -1,0 +1,66 @@
+import { machineControl, PAGE_PATH, type MachineControl } from '../../lab/index.js'
+import { NO_PACE, openMachines } from '../../machine/index.js'
+import { opening, Probe, seconds, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { serveHttp, type Dispatch } from '../../wire/index.js'
+import type { RunFollower } from './run-follower.js'
+
+/** The dashboard of a run, on loopback. */
+export interface RunPage extends AsyncDisposable {
+  readonly url: string
+  /** Waits until the pages that follow the run have seen its end; not for long. */
+  seen(): Promise<void>
+}
+
+/** A page that has not asked for longer is closed, or was never opened. */
+const FOLLOWS = seconds(3)
+const LOOK_EVERY = 50
+
+/** @param control of the machines of a rehearsal; real hosts have none that it could show */
+export function openRunPage(
+  follower: RunFollower,
+  { control, clock, random, logger }: { control?: MachineControl; clock: Clock; random: Random; logger: Logger },
+): Promise<RunPage> {
+  return opening(async (scope) => {
+    const api = (control ?? (await controlOfRealHosts())).dispatch(noIronic)
+    let asked = -Infinity
+    let askedWhenOver = false
+    const dispatch: Dispatch = async (request) => {
+      const answer = await api(request)
+      if (/\/_lab\/run$/.test(request.target)) {
+        asked = clock.now()
+        askedWhenOver ||= follower.isOver
+      }
+      return answer
+    }
+    const server = scope.use(await serveHttp({ dispatch, host: '127.0.0.1', port: 0, clock, logger }))
+    return {
+      url: `${server.url}${PAGE_PATH}/#/run`,
+      seen: async () => {
+        while (!askedWhenOver && clock.now() - asked < FOLLOWS) await clock.sleep(LOOK_EVERY)
+        // The answer is on its way.
+        if (askedWhenOver) await clock.sleep(LOOK_EVERY)
+      },
+      [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+    }
+
+    async function controlOfRealHosts(): Promise<MachineControl> {
+      const probe = new Probe()
+      const events = { ramdiskUp: () => {}, down: () => {} }
+      const machines = scope.use(
+        await openMachines({ stateDir: null, clock, random, probe, logger, pace: NO_PACE, events }),
+      )
+      const real = machineControl({
+        ...{ probe, clock, logger, seed: 1, machines: () => machines, page: true, run: follower.progress },
+        spec: () => {
+          throw new Error('machines of real hosts are not made')
+        },
+        ...{ source: { kind: 'boot order' }, made: () => Promise.resolve(), setAccount: () => {} },
+      })
+      scope.onClose(() => real.end())
+      return real
+    }
+  })
+}
+
+const noIronic: Dispatch = () =>
+  Promise.resolve({ status: 404, headers: { 'content-type': 'text/plain' }, body: 'GET /_lab\n' })

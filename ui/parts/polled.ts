@@ -1,0 +1,28 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { LabClient } from '../../lab/index.js'
+import { pause } from '../browser.js'
+import { lab, link, sentenceOf } from '../state/connection.js'
+
+/** Shows what is read again and again, while the server is there. */
+export function usePolled<Value>(
+  read: (client: LabClient) => Promise<Value>,
+  every: number,
+): { value: Value | null; problem: string | null } {
+  const [value, setValue] = useState<Value | null>(null)
+  const [problem, setProblem] = useState<string | null>(null)
+  const isLive = link.value.kind === 'live'
+  useEffect(() => {
+    if (!isLive) return undefined
+    const controller = new AbortController()
+    const { signal } = controller
+    void (async () => {
+      for (; !signal.aborted; await pause(every, signal))
+        await read(lab(signal)).then(
+          (seen) => void (signal.aborted || (setValue(() => seen), setProblem(null))),
+          (error: unknown) => void (signal.aborted || setProblem(sentenceOf(error))),
+        )
+    })()
+    return () => controller.abort()
+  }, [isLive])
+  return { value, problem }
+}
