@@ -67,6 +67,8 @@ export function machineControl(parts: MachineControlParts): MachineControl {
   const { faults, journal, recorder, strikes } = observation
   const dispatch = (api: Dispatch): Dispatch => {
     const machines = parts.machines()
+    const lacking = (what: string, remedy: string): UserError =>
+      new UserError('not-in-a-fleet', `${parts.run ? 'a run' : 'a fleet'} has no ${what}`, { remedy })
     const handlers = controlHandlers({
       ...{ probe, time: clock, outlook: () => ({ deadlines: [], plan: null }) },
       ...{ machines, faults, journal, node: () => undefined, nodes: () => [], machineOf: () => undefined },
@@ -75,11 +77,14 @@ export function machineControl(parts: MachineControlParts): MachineControl {
         note: (what) => recorder.lab(what),
       }),
       snapshots: () => {
-        throw notInFleet('snapshots: only part of what happens is in this process', 'start the fleet again')
+        const remedy = parts.run ? 'begin the run again with --restart' : 'start the fleet again'
+        throw lacking('snapshots: only part of what happens is in this process', remedy)
       },
       enrol: () =>
         Promise.reject(
-          notInFleet('nodes: its Ironic is elsewhere', 'POST /_lab/machines adds machines; enrol them in that Ironic'),
+          parts.run
+            ? lacking('nodes', 'ask Ironic for them, where the run goes through one')
+            : lacking('nodes: its Ironic is elsewhere', 'POST /_lab/machines adds machines; enrol them in that Ironic'),
         ),
       removeNode: () => Promise.resolve(),
       removeMachine: async (id) => {
@@ -112,6 +117,3 @@ const noMoreMachines = () =>
       remedy: 'add a host to the file, and begin a run again',
     }),
   )
-
-const notInFleet = (what: string, remedy: string): UserError =>
-  new UserError('not-in-a-fleet', `a fleet has no ${what}`, { remedy })

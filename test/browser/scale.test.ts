@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LabProcess } from './kit/lab-process.js'
@@ -18,6 +19,19 @@ async function heapOf(page: Page): Promise<number> {
   const { usedSize } = await session.send('Runtime.getHeapUsage')
   await session.detach()
   return usedSize
+}
+
+/** Bytes of the largest process of tabs (Pss): scripts, pictures, and its part of what processes share. */
+async function processSize(): Promise<number> {
+  const session = await browser.newBrowserCDPSession()
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo')
+  await session.detach()
+  const sizes = processInfo.map(async ({ type, id }) => {
+    if (type !== 'renderer') return 0
+    const [, kib] = /^Pss:\s+(\d+) kB$/m.exec(await readFile(`/proc/${id}/smaps_rollup`, 'utf8'))!
+    return Number(kib) * 1024
+  })
+  return Math.max(...(await Promise.all(sizes)))
 }
 
 /** Scrolls a box for two seconds, and counts pictures; the page's own work per picture in milliseconds. */
@@ -54,7 +68,10 @@ test('ten thousand nodes scroll at fifty pictures a second, in less than 300 MiB
   await page.getByRole('row', { name: 'node-3 ' }).waitFor()
   expect(await framesPerSecond(page, '.table-box')).toBeGreaterThanOrEqual(50)
   expect(await page.getByRole('row').count()).toBeLessThan(100)
-  expect(await heapOf(page)).toBeLessThan(300 * MIB)
+  expect(await heapOf(page)).toBeLessThan(50 * MIB)
+  const size = await processSize()
+  expect(size).toBeGreaterThan(20 * MIB)
+  expect(size).toBeLessThan(300 * MIB)
   expect(tab.wrong).toEqual([])
 })
 
