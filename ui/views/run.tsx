@@ -104,7 +104,7 @@ const STATUS_WORDS: Readonly<Record<ShownStage['status'], string>> = {
 function Stage({ stage, status, note }: ShownStage) {
   return (
     <li class={`run-stage ${status.replace(' ', '-')}`}>
-      <span aria-hidden="true">{SIGNS[status]}</span> {stage} <span class="unseen">{STATUS_WORDS[status]}</span>
+      <span aria-hidden="true">{SIGNS[status]}</span> {stage} <span class="hidden">{STATUS_WORDS[status]}</span>
       {note !== '' && <span class="quiet"> {note}</span>}
     </li>
   )

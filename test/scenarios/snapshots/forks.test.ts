@@ -32,16 +32,22 @@ async function up({ mode = 'manual', stateDir = null }: { mode?: ClockMode; stat
   return { ...clientOf(served.url), served, [Symbol.asyncDispose]: () => served[Symbol.asyncDispose]() }
 }
 
-const deploy_steps = [{ interface: 'deploy', step: 'install_coreos', priority: 80, args: {} }]
-
-test('a fork by HTTP goes on from the middle of a deployment, beside its lab, until it is ended', async () => {
-  await using ours = await up()
+/** Takes node-0 to five seconds of its deployment. */
+async function deploying(ours: Awaited<ReturnType<typeof up>>): Promise<void> {
   await ours.provision('node-0', 'manage')
   await ours.until('node-0', 'manageable')
+  // The metadata of two disks is erased side by side.
   await ours.provision('node-0', 'provide')
   await ours.until('node-0', 'available')
   await ours.provision('node-0', 'active', { deploy_steps })
   await ours.lab.advance({ by: '5s' })
+}
+
+const deploy_steps = [{ interface: 'deploy', step: 'install_coreos', priority: 80, args: {} }]
+
+test('a fork by HTTP goes on from the middle of a deployment, beside its lab, until it is ended', async () => {
+  await using ours = await up()
+  await deploying(ours)
   const before = await ours.state('node-0')
   expect(before).not.toBe('active')
   const { id, repeats, labTime } = await ours.lab.takeSnapshot()
@@ -78,13 +84,7 @@ test('a fork by HTTP goes on from the middle of a deployment, beside its lab, un
 test('what was done on disks in files is repeated in its order, whichever file answers first', async () => {
   for (let time = 0; time < 8; time++) {
     await using ours = await up()
-    await ours.provision('node-0', 'manage')
-    await ours.until('node-0', 'manageable')
-    // The metadata of two disks is erased side by side.
-    await ours.provision('node-0', 'provide')
-    await ours.until('node-0', 'available')
-    await ours.provision('node-0', 'active', { deploy_steps })
-    await ours.lab.advance({ by: '5s' })
+    await deploying(ours)
     const { id } = await ours.lab.takeSnapshot()
     await ours.lab.restoreSnapshot(id)
   }
