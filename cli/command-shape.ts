@@ -17,7 +17,7 @@ export interface ConfigFormat {
 }
 
 /** A command whose options are those of the table; they can come from the environment and from a file too. */
-export interface OwnCommand<N extends OptionName> {
+export interface TableCommand<N extends OptionName> {
   /** As it is called: `step run NAME`, `ignition merge FILE...`. */
   usage: string
   description: string
@@ -30,4 +30,4 @@ export interface OwnCommand<N extends OptionName> {
 }
 
 /** A command, with the names of its options. */
-export const command = <N extends OptionName>(one: OwnCommand<N>): OwnCommand<OptionName> => one
+export const command = <N extends OptionName>(one: TableCommand<N>): TableCommand<OptionName> => one

@@ -1,9 +1,9 @@
-import { command, type OwnCommand } from './command-shape.js'
+import { command, type TableCommand } from './command-shape.js'
 import * as takes from './options/option-lists.js'
 import type { OptionName } from './options/options.js'
 
 /** The commands that work on the machines of a lab. */
-export const HARDWARE_LAB_COMMANDS: readonly OwnCommand<OptionName>[] = [
+export const HARDWARE_LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
   command({
     usage: 'run [FILE]',
     description: 'install the machines of a lab, as a file of hosts says (default: hosts.yaml)',

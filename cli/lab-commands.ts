@@ -1,9 +1,9 @@
-import { command, type OwnCommand } from './command-shape.js'
+import { command, type TableCommand } from './command-shape.js'
 import * as takes from './options/option-lists.js'
 import type { OptionName } from './options/options.js'
 
 /** The commands that control a lab that runs, and chaos in one of their own. */
-export const LAB_COMMANDS: readonly OwnCommand<OptionName>[] = [
+export const LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
   command({
     usage: 'fault list',
     description: 'list the faults, and how often each has struck',

@@ -8,12 +8,12 @@ import {
   UserError,
   userError,
 } from '../runtime/index.js'
-import { groupCommands } from './command-groups.js'
+import { groupCommands } from './help-groups.js'
 import { Stopped, type Environment, type Output } from './environment.js'
 import { addLiveCommands } from './installer/live-commands.js'
 import { addMetadataCommands } from './streams/metadata-commands.js'
 import type { AddAction } from './command-action.js'
-import { addOwnCommands, type Perform } from './own-command.js'
+import { addTableCommands, type Perform } from './table-commands.js'
 import { ToolCommand } from './tool-command.js'
 
 const COREOS_INSTALLER = 'coreos-installer'
@@ -73,7 +73,7 @@ export function commandLine(environment: Environment, perform: Perform): ToolCom
     program.enablePositionalOptions()
   // A command with others below it would take their options.
   if (environment.argv[0] === 'run') program.enablePositionalOptions()
-  addOwnCommands(program, environment, perform)
+  addTableCommands(program, environment, perform)
   addLiveCommands(program, addAction)
   addMetadataCommands(program, addAction)
   program

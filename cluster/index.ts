@@ -34,7 +34,7 @@ export { apiVersionOf, type Kind, type KindEntry, type Kinds, KINDS } from './ku
 export type { Condition, KubeObject, NewObject, ObjectMeta, OwnerReference } from './kube/object.js'
 export { ObjectStore } from './kube/object-store.js'
 export { type Kube, openKube } from './kube/open-kube.js'
-export { isRefusal, KubeRefusal } from './kube/refusal.js'
+export { isRefusal, KubeRefusal } from './kube/kube-refusal.js'
 export type { RepositoryMirrors, SiteRegistry } from './site/container-registry.js'
 export { type MadeRelease, makeRelease, type NewRelease, type ReleasedOperator } from './site/make-release.js'
 export { metal3Programs, type Metal3Options } from './site/metal3-programs.js'

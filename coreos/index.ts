@@ -1,6 +1,6 @@
 /** CoreOS as it is published and started: live images, metadata of streams and builds, machine-os, the agent on it. */
 export { agentConfig } from './agent/agent-config.js'
-export { agentOf, type AgentOnCoreos } from './agent/agent-of.js'
+export { agentOf, type AgentOnCoreos } from './agent/agent-in-config.js'
 export type { AgentConfigOptions, AgentTemplate, AgentTls } from './agent/agent-options.js'
 export { liveIpxeScript, type LivePxe, pxeAppendParams } from './agent/pxe.js'
 export { writtenFiles } from './agent/written-files.js'

@@ -16,7 +16,7 @@ import type { RunningOs } from './os/running-os.js'
 import { runningOs } from './os/running-system.js'
 import type { MachineContents } from './machine-snapshot.js'
 import { MachineUnreachable, toRecord, type RamdiskSession } from './ramdisk/ramdisk-session.js'
-import { reaching } from './ramdisk/reaching.js'
+import { sessionExecutor } from './ramdisk/session-executor.js'
 import type { RootTree } from './root/root-tree.js'
 import { stagedIn } from './ramdisk/staged-files.js'
 
@@ -54,7 +54,7 @@ export class SimulatedMachine implements Machine {
       report: (what, attributes) => this.#report(what, attributes),
       now: () => parts.clock.now(),
     })
-    this.executor = reaching((use) => this.#reach(use))
+    this.executor = sessionExecutor((use) => this.#reach(use))
     this.running = runningOs(spec.id, () => (this.#boot?.running ? this.#boot.system : undefined))
     this.target = {
       name: `sim ${spec.id}`,

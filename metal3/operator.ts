@@ -4,7 +4,7 @@ import { Calls, Unexpected, type CallsOptions } from './calls.js'
 import { nodeName, serviceSteps, type Host, type HostStatus, type RamdiskSource } from './host.js'
 import { Phases } from './phases.js'
 import { findNode, readFirmware, registerHost } from './registration.js'
-import { later, NodeRequests, soon, type Outcome } from './requests.js'
+import { later, NodeRequests, soon, type Outcome } from './node-requests.js'
 
 export interface OperatorOptions extends CallsOptions {
   /** Default: made-up URLs, since a simulated machine fetches none. */

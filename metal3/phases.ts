@@ -14,7 +14,7 @@ import {
   type HostStatus,
 } from './host.js'
 import { PowerPhases } from './power-phases.js'
-import { later, soon, type NodeRequests, type Outcome } from './requests.js'
+import { later, soon, type NodeRequests, type Outcome } from './node-requests.js'
 
 /** Firmware that a host is to have while it runs. */
 export interface Servicing {

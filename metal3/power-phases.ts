@@ -1,7 +1,7 @@
 import type { ApiNode } from '../wire/index.js'
 import { Unexpected } from './calls.js'
 import type { Host, HostStatus } from './host.js'
-import { atOnce, later, soon, type NodeRequests, type Outcome } from './requests.js'
+import { atOnce, later, soon, type NodeRequests, type Outcome } from './node-requests.js'
 
 /** How the power goes off: `soft` asks the host's system to shut down. */
 export type RebootMode = 'soft' | 'hard'

@@ -10,7 +10,7 @@ import {
   type HostStatus,
   type RamdiskSource,
 } from './host.js'
-import { soon, type NodeRequests, type Outcome } from './requests.js'
+import { soon, type NodeRequests, type Outcome } from './node-requests.js'
 
 /** Percent-encoded commas, as gophercloud writes them. */
 const PORT_FIELDS = 'fields=node_uuid%2Cuuid%2Caddress'

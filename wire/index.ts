@@ -33,7 +33,7 @@ export {
   SHORTEST_TOKEN,
 } from './agent/ironic-calls.js'
 export { AGENT_OPERATIONS, type AgentOperation, type AgentOperationId } from './agent/operations.js'
-export { pythonRepr, textOf } from './agent/python-repr.js'
+export { pythonRepr, textOf } from './python/python-repr.js'
 export { ERRORS } from './errors.js'
 export {
   answerOfBytes,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { addFetchOptions, addReleaseOptions, type FetchFlags, RELEASE } from './fetch-options.js'
 import type { AddAction } from '../command-action.js'
-import { PLATFORM_WORDS } from '../output/words.js'
+import { PLATFORM_WORDS } from '../options/value-words.js'
 
 export interface GenerateFlags extends FetchFlags {
   stream?: string

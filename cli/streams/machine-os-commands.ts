@@ -3,7 +3,7 @@ import type { OsVersion } from '../../coreos/index.js'
 import { repeated } from '../installer/customize-options.js'
 import { addFetchOptions, type FetchFlags } from './fetch-options.js'
 import type { AddAction } from '../command-action.js'
-import { OS_VERSION_WORDS } from '../output/words.js'
+import { OS_VERSION_WORDS } from '../options/value-words.js'
 
 export interface BuildFlags extends FetchFlags {
   stream: string

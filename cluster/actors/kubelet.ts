@@ -1,7 +1,7 @@
 import type { Machine } from '../../machine/index.js'
 import { withCondition } from '../kube/conditions.js'
 import type { KubeNode } from '../kube/kinds/core.js'
-import { isRefusal } from '../kube/refusal.js'
+import { isRefusal } from '../kube/kube-refusal.js'
 import type { ActorParts } from './actor.js'
 
 export const KUBELET = 'kubelet'

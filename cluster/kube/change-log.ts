@@ -1,5 +1,5 @@
 import { expired } from './refusals.js'
-import type { Stored } from './stored.js'
+import type { Stored } from './stored-object.js'
 
 /** A write of an object. */
 export interface Change {

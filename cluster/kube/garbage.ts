@@ -1,7 +1,7 @@
 import type { ObjectName } from './kube-client.js'
 import type { Kind } from './kinds.js'
 import type { OwnerReference } from './object.js'
-import type { Stored } from './stored.js'
+import type { Stored } from './stored-object.js'
 
 interface Place extends ObjectName {
   kind: Kind

@@ -2,7 +2,7 @@ import { appendFileSync, closeSync, ftruncateSync, openSync, readFileSync, renam
 import { errorChain, isDiskFull, UserError } from '../../runtime/index.js'
 import { KINDS, type Kind } from './kinds.js'
 import { refusal } from './refusals.js'
-import type { Stored } from './stored.js'
+import type { Stored } from './stored-object.js'
 
 /** A file with the objects of an API, which so outlive its process. */
 export interface ObjectFile extends Disposable {

@@ -3,7 +3,7 @@ import { host, openTestKube, refused, WORKER_0, WORKER_1 } from '../../test/kit/
 import { seededRandom, VirtualClock } from '../../runtime/index.js'
 import type { BareMetalHost } from './kinds/metal3.js'
 import { openKube } from './open-kube.js'
-import { isRefusal } from './refusal.js'
+import { isRefusal } from './kube-refusal.js'
 
 describe('a deletion', () => {
   test('of an object with finalizers marks it, and the last finalizer takes it away', async () => {

@@ -17,7 +17,7 @@ import {
 import type { ObjectMeta } from './object.js'
 import * as refusals from './refusals.js'
 import { selecting } from './selectors.js'
-import { versionOf, type Stored } from './stored.js'
+import { versionOf, type Stored } from './stored-object.js'
 import { openWatch, type Watch } from './watch.js'
 
 export interface StoreParts {

@@ -4,7 +4,7 @@ import type { KubeClient, ListOptions, WatchEvent } from './kube-client.js'
 import type { KubeObject } from './object.js'
 import { ObjectStore, type StoreParts } from './object-store.js'
 import { mergePatch } from './patches.js'
-import type { Stored } from './stored.js'
+import type { Stored } from './stored-object.js'
 import { schemaErrors } from './validation.js'
 import { eventsOf } from './watch.js'
 

@@ -1,6 +1,6 @@
 import { KINDS, type Kind } from './kinds.js'
 import type { KubeStatus } from './kube-client.js'
-import { KubeRefusal } from './refusal.js'
+import { KubeRefusal } from './kube-refusal.js'
 
 /**
  * Refusals in the words of Kubernetes (apimachinery 0.31 pkg/api/errors/errors.go, and where it is named

@@ -1,7 +1,7 @@
 import { onAbort } from '../../runtime/index.js'
 import type { ChangeLog } from './change-log.js'
 import type { Selects } from './selectors.js'
-import type { Stored } from './stored.js'
+import type { Stored } from './stored-object.js'
 
 export interface StoredEvent {
   type: 'ADDED' | 'MODIFIED' | 'DELETED'

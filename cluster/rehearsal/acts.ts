@@ -1,7 +1,7 @@
 import type { ScenarioStep } from './scenario.js'
 import { connectHosts, providerSpec, WORKERS } from './installation.js'
 import { NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
-import { askIronicToClean, correctPasswords, fillBoot, giveNetworks, setPaused } from './happenings.js'
+import { askIronicToClean, correctPasswords, fillBoot, giveNetworks, setPaused } from './site-events.js'
 import { installBootstrap, reinstall } from './reinstallation.js'
 import { settled } from './waiting.js'
 

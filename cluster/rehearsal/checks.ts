@@ -1,6 +1,6 @@
 import { conditionOf } from '../kube/conditions.js'
 import type { BareMetalHost } from '../kube/kinds/metal3.js'
-import { nodeInIronic } from './happenings.js'
+import { nodeInIronic } from './site-events.js'
 import type { Expectation, Group } from './scenario.js'
 import type { RehearsedCluster, RehearsedHost } from './rehearsed-cluster.js'
 

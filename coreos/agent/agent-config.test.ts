@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { agentConfig } from './agent-config.js'
-import { agentOf } from './agent-of.js'
+import { agentOf } from './agent-in-config.js'
 import { validateIgnition, type SpecConfig } from '../../ignition/index.js'
 import { writtenFiles } from './written-files.js'
 import type { AgentConfigOptions } from './agent-options.js'

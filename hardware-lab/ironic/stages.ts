@@ -5,9 +5,9 @@ import { refuseChanged, refuseUnexpected } from '../live/check-host.js'
 import { stepsOf, verifies } from '../live/run-steps.js'
 import type { HostContext } from '../pipeline/context.js'
 import type { HostState } from '../pipeline/state.js'
-import { patiently, settles } from './asking.js'
+import { retried, settles } from './retry-ironic.js'
 import { diskIn, disksFor } from './disks.js'
-import { MARK, nodeFieldsOf, nodeNameOf } from './node-of.js'
+import { MARK, nodeFieldsOf, nodeNameOf } from './host-node.js'
 
 /** States in which a node that a run has registered is taken back, by a verb that writes no disk. */
 const UNDONE: Partial<Record<ProvisionState, 'manage' | 'deleted'>> = {
@@ -24,7 +24,7 @@ const UNDONE: Partial<Record<ProvisionState, 'manage' | 'deleted'>> = {
 export async function register(context: HostContext, signal: AbortSignal): Promise<'done'> {
   const { host, state, access, ironic } = context
   const { client } = ironic!
-  const ask = <T>(question: () => Promise<T>) => patiently(context, 'register', signal, question)
+  const ask = <T>(question: () => Promise<T>) => retried(context, 'register', signal, question)
   const fields = nodeFieldsOf(host, await access.bmcAccount(host, signal))
   const name = nodeNameOf(host)
   const known = (await ask(() => client.nodes({ detail: true }))).find((node) => node.name === name)
@@ -73,7 +73,7 @@ export async function inspect(context: HostContext, signal: AbortSignal): Promis
   const { host, state, ironic } = context
   const { client } = ironic!
   const { node } = state.ironic!
-  const ask = <T>(question: () => Promise<T>) => patiently(context, 'inspect', signal, question)
+  const ask = <T>(question: () => Promise<T>) => retried(context, 'inspect', signal, question)
   const ready: ProvisionState[] = ['manageable', 'inspect failed']
   if (ready.includes((await ask(() => client.node(node))).provision_state))
     await ask(() => client.provision(node, 'inspect'))
@@ -107,7 +107,7 @@ export async function inspect(context: HostContext, signal: AbortSignal): Promis
 
 /** Has the Ironic clean the one disk that the file names. */
 export async function clean(context: HostContext, signal: AbortSignal): Promise<'done' | 'skipped'> {
-  const { automated_clean: cleans } = await patiently(context, 'clean', signal, () =>
+  const { automated_clean: cleans } = await retried(context, 'clean', signal, () =>
     context.ironic!.client.node(context.state.ironic!.node),
   )
   await asked(context, { stage: 'clean', verb: 'provide', from: 'manageable', to: 'available', signal })
@@ -127,7 +127,7 @@ export async function deploy(context: HostContext, signal: AbortSignal): Promise
   if (image !== undefined && state.ironic!.asked !== 'active') {
     const digest = sha256 === undefined ? {} : { image_os_hash_algo: 'sha256', image_os_hash_value: sha256 }
     const value = { image_source: image, ...digest }
-    await patiently(context, 'deploy', signal, () =>
+    await retried(context, 'deploy', signal, () =>
       ironic!.client.patchNode(state.ironic!.node, [{ op: 'replace', path: '/instance_info', value }]),
     )
   }
@@ -176,7 +176,7 @@ async function asked(context: HostContext, { stage, verb, from, to, more, signal
   const isOwn = state.ironic!.asked === verb
   state.ironic!.asked = verb
   await context.save()
-  await patiently(context, stage, signal, async () => {
+  await retried(context, stage, signal, async () => {
     const { client } = ironic!
     const { provision_state: now } = await client.node(node)
     // The failure of an attempt that was seen is tried again; one that an earlier process has not seen is the outcome.

@@ -9,7 +9,7 @@ import type { HostAccess } from '../live/access.js'
 import { reportOf, type RunReport } from '../report/run-report.js'
 import type { RunEvent, TableRow } from './events.js'
 import { HostRun } from './host-run.js'
-import { begun, runningElsewhere } from './begun.js'
+import { begun, runningElsewhere } from './earlier-run.js'
 import type { HostState, RunFolder, RunRecord } from './state.js'
 
 export interface RunOptions {

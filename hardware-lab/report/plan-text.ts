@@ -1,6 +1,6 @@
 import { deviceOf, sshUrlOf } from '../hosts/host-names.js'
 import type { Host } from '../hosts/host.js'
-import { nodeNameOf } from '../ironic/node-of.js'
+import { nodeNameOf } from '../ironic/host-node.js'
 import { limitsOf } from '../pipeline/limits.js'
 import { stagesOf } from '../pipeline/stages.js'
 

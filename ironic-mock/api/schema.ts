@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { ironicErrors, pythonRepr, textOf, type JsonSchema } from '../../wire/index.js'
 import { isMac, isUuid } from './formats.js'
-import { isSurelyValid } from './valid.js'
+import { isSurelyValid } from './surely-valid.js'
 
 /** Violation of a schema in python-jsonschema's words: clients and bug reports quote these sentences. */
 export interface SchemaProblem {

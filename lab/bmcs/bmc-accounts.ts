@@ -1,5 +1,5 @@
 import { BmcRefused } from '../../ironic-mock/index.js'
-import { BMC_ACCOUNT } from '../state/remembered.js'
+import { BMC_ACCOUNT } from '../state/lock-database.js'
 import type { StateFolder } from '../state/state-folder.js'
 
 /** Account of a BMC. */

@@ -1,5 +1,5 @@
 import { Probe } from '../../runtime/index.js'
-import type { Entrance } from '../snapshots/entrance.js'
+import type { OutsideRequests } from '../snapshots/outside-requests.js'
 import { redfishAccounts } from './redfish-accounts.js'
 import { listenForIpmi, type IpmiListener, type IpmiListenOptions } from './serve-ipmi.js'
 import { serveRedfish, type BmcParts, type RedfishListener, type RedfishListenOptions } from './serve-redfish.js'
@@ -15,7 +15,7 @@ export interface BmcListeners {
 export const bmcListeners = (parts: BmcParts): BmcListeners => ({
   redfish: (options) => serveRedfish(parts, options),
   ipmi: (options) => {
-    const probe = new UnloggedCalls(parts.probe, parts.entrance)
+    const probe = new UnloggedCalls(parts.probe, parts.outsideRequests)
     const accounts = redfishAccounts(parts.accounts)
     return listenForIpmi({ ...parts, accounts, probe, consoles: parts.probe }, parts.machines.list(), options)
   },
@@ -23,15 +23,15 @@ export const bmcListeners = (parts: BmcParts): BmcListeners => ({
 
 /** The probe of a server whose calls come at any moment of a lab, and so cannot be made again. */
 class UnloggedCalls extends Probe {
-  readonly #entrance: Entrance
+  readonly #outsideRequests: OutsideRequests
 
-  constructor(outer: Probe, entrance: Entrance) {
+  constructor(outer: Probe, outsideRequests: OutsideRequests) {
     super({ outer, extend: (point) => point })
-    this.#entrance = entrance
+    this.#outsideRequests = outsideRequests
   }
 
   override watches(kind: string): boolean {
-    this.#entrance.inputs?.break('a BMC was called by IPMI')
+    this.#outsideRequests.inputs?.break('a BMC was called by IPMI')
     return super.watches(kind)
   }
 }

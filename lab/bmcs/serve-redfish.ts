@@ -2,7 +2,7 @@ import { createRedfishService, type RedfishService } from '../../redfish/index.j
 import { systemRandom, type Clock, type Logger, type Probe } from '../../runtime/index.js'
 import { serveHttp, type HttpServer, type TlsOptions } from '../../wire/index.js'
 import type { Machines } from '../../machine/index.js'
-import type { Entrance } from '../snapshots/entrance.js'
+import type { OutsideRequests } from '../snapshots/outside-requests.js'
 import type { BmcAccounts } from './bmc-accounts.js'
 import { redfishAccounts } from './redfish-accounts.js'
 
@@ -30,7 +30,7 @@ export interface BmcParts {
   clock: Clock
   probe: Probe
   logger: Logger
-  entrance: Entrance
+  outsideRequests: OutsideRequests
 }
 
 /**
@@ -40,7 +40,7 @@ export interface BmcParts {
  * @throws UserError when it cannot listen
  */
 export async function serveRedfish(
-  { machines, accounts, clock, probe, logger, entrance }: BmcParts,
+  { machines, accounts, clock, probe, logger, outsideRequests }: BmcParts,
   { host = '127.0.0.1', port, tls, updateTime }: RedfishListenOptions,
 ): Promise<RedfishListener> {
   const service = createRedfishService({
@@ -48,7 +48,7 @@ export async function serveRedfish(
     ...(updateTime === undefined ? {} : { updateTime }),
   })
   try {
-    const dispatch = entrance.to('redfish', service.dispatch)
+    const dispatch = outsideRequests.serving('redfish', service.dispatch)
     const server: HttpServer = await serveHttp({
       ...{ dispatch, host, port, clock, logger, bodyLimit: LARGEST_BODY },
       ...(tls ? { tls } : {}),

@@ -1,7 +1,7 @@
 import type { Machine } from '../../machine/index.js'
 import { systemClock, type Probe } from '../../runtime/index.js'
 import { answerOfStream, type WireResponse } from '../../wire/index.js'
-import { maskedText } from '../masked.js'
+import { maskedText } from '../masking.js'
 
 /** `console` has all lines that are there, and takes the place of what came before; `line` is one more. */
 export type ConsoleEvent = { event: 'console'; lines: string[] } | { event: 'line'; line: string }

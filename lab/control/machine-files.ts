@@ -1,7 +1,7 @@
 import { bootFiles, type BootFile, type Machine } from '../../machine/index.js'
 import { UserError, type Clock } from '../../runtime/index.js'
 import { installedFiles } from '../installed-files.js'
-import { maskedText } from '../masked.js'
+import { maskedText } from '../masking.js'
 
 /** A file as people may see it. */
 export interface ShownFile {

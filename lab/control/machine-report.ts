@@ -1,7 +1,7 @@
 import type { DiskSpec, Machine, MachineBootSource, MachineSpec, NicSpec } from '../../machine/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { Transport } from '../../wire/index.js'
-import { maskedText } from '../masked.js'
+import { maskedText } from '../masking.js'
 
 /** A machine as the lab's API shows it. */
 export interface MachineReport {

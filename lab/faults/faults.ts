@@ -10,10 +10,10 @@ import {
 } from '../../runtime/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 import { checkFault, pointsOf } from './check-fault.js'
-import { checkNamed } from './check-named.js'
+import { checkFaultNames } from './check-fault-names.js'
 import { FaultIndex, type Concerned } from './fault-index.js'
 import type { AddedFault, Fault, FaultReport, Faults } from './fault.js'
-import { concerns, isOver } from './concerns.js'
+import { canActAt, isOver } from './effect-points.js'
 import { bmcAt, matchesRoute, nodeInPath, programOf } from './points.js'
 import type { Phase } from './phase.js'
 import { strike } from './strike.js'
@@ -157,7 +157,7 @@ export class FaultInjector implements Faults {
 
   #check(fault: Fault): void {
     checkFault(fault)
-    checkNamed(fault, this.#context)
+    checkFaultNames(fault, this.#context)
   }
 
   #addChecked(fault: Fault): AddedFault {
@@ -320,7 +320,7 @@ export class FaultInjector implements Faults {
     if (match.image !== undefined && !(point['image'] as string | undefined)?.startsWith(match.image)) return false
     if (match.to !== undefined && match.to !== point['to']) return false
     if (match.route !== undefined && !matchesRoute(match.route, point)) return false
-    return concerns(effect, point)
+    return canActAt(effect, point)
   }
 }
 

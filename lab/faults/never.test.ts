@@ -4,7 +4,7 @@ import { UserError } from '../../runtime/index.js'
 import { createStagedLab } from '../create-lab.js'
 import { defineStep } from '../../steps/index.js'
 import type { Fault } from './fault.js'
-import { DRIVER_CALLS } from './known-words.js'
+import { DRIVER_CALLS } from './known-names.js'
 
 const SILENT = { kind: 'agent-silent' } as const
 const STATUS = { kind: 'status', status: 503 } as const

@@ -1,6 +1,6 @@
 import { beginsWith, routeOf } from '../faults/check-fault.js'
 import type { ExchangeEntry, JournalEntry, JournalKind } from './entry.js'
-import { Rounds } from './rounds.js'
+import { ReaderRounds } from './reader-rounds.js'
 
 /** Selects entries: all conditions must hold. */
 export interface JournalQuery {
@@ -95,7 +95,7 @@ export class Journal implements LabJournal {
   #first = 1
   #next = 1
   #bytes = 0
-  readonly #rounds = new Rounds()
+  readonly #rounds = new ReaderRounds()
   /** Entries that the last reader found: one with the same query at the same place finds the same. */
   #found: Found | undefined
   readonly #listeners = new Set<(entry: JournalEntry) => void>()

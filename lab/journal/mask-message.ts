@@ -1,5 +1,5 @@
 import { isSecret } from '../../ironic-mock/index.js'
-import { maskedText } from '../masked.js'
+import { maskedText } from '../masking.js'
 import type { Message } from './entry.js'
 
 const MASK = '***'

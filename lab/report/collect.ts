@@ -3,7 +3,7 @@ import { userError } from '../../runtime/index.js'
 import type { MachineReport } from '../control/machine-report.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type { LabMachine } from '../lab.js'
-import { masked } from '../masked.js'
+import { masked } from '../masking.js'
 import type { NodeTimeline } from '../timeline/timeline.js'
 
 /** Everything that a report shows of a node, secrets masked. */

@@ -10,7 +10,7 @@ import type { Recorder } from '../journal/record.js'
 import type { Deployment } from '../lab.js'
 import type { Agents } from '../stage/agents.js'
 import type { CurrentDatabase } from '../stage/database.js'
-import type { Front } from '../stage/front.js'
+import type { ApiSwitch } from '../stage/api-switch.js'
 import type { IronicProcess, StagedIronic } from '../stage/ironic-process.js'
 import type { SimulatedRegistry } from '../stage/registry.js'
 import type { OwnExchanges } from '../stage/own-exchanges.js'
@@ -18,7 +18,7 @@ import type { ReservationGate } from '../stage/reservation-gate.js'
 import type { Randomness } from '../stage/randomness.js'
 import { StageKeeper, stillClock } from '../stage/stage-keeper.js'
 import type { StageOptions } from '../stage/stage-options.js'
-import type { Entrance } from './entrance.js'
+import type { OutsideRequests } from './outside-requests.js'
 import { Forks } from './forks.js'
 import type { Input } from './input.js'
 import { Inputs } from './inputs.js'
@@ -31,14 +31,14 @@ interface SnapshotsParts {
   randomness: Randomness
   probe: Probe
   events: Events
-  front: Front
+  apiSwitch: ApiSwitch
   database: CurrentDatabase
   ironic: StagedIronic
   agents: Agents
   machines: Machines
   transports: Transports
   url: string
-  entrance: Entrance
+  outsideRequests: OutsideRequests
   scope: Scope
   stores: {
     own: OwnExchanges
@@ -118,7 +118,7 @@ export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapsh
               transports,
               enroll,
               serve: (door, request) => {
-                const dispatch = door === 'api' ? parts.front.dispatch : parts.entrance.behind(door)
+                const dispatch = door === 'api' ? parts.apiSwitch.dispatch : parts.outsideRequests.dispatchOf(door)
                 return dispatch ? dispatch(request) : Promise.reject(new ConnectionFailed(`nothing serves ${door}`))
               },
             },
@@ -154,7 +154,7 @@ export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapsh
     deploymentOf: (uuid: string): Deployment => deployments.get(uuid) ?? {},
     entering: {
       transports: inputs ? enteringTransports(transports, url, inputs) : transports,
-      dispatch: inputs ? enteringDispatch(parts.front.dispatch, inputs) : parts.front.dispatch,
+      dispatch: inputs ? enteringDispatch(parts.apiSwitch.dispatch, inputs) : parts.apiSwitch.dispatch,
       ironic: calledIronic,
       machine: (machine: Machine) => (inputs ? enteringMachine(machine, inputs) : machine),
     },

@@ -2,7 +2,7 @@ import type { Conductor, Ironic, IronicState } from '../../ironic-mock/index.js'
 import { Mutex } from '../../runtime/index.js'
 import type { Dispatch } from '../../wire/index.js'
 import type { CurrentDatabase } from './database.js'
-import type { Front } from './front.js'
+import type { ApiSwitch } from './api-switch.js'
 import type { ReservationGate } from './reservation-gate.js'
 
 /** The Ironic of a stage as a process that can be stopped, while machines, their agents and the clock go on. */
@@ -19,7 +19,7 @@ export interface IronicProcess {
 interface ProcessParts {
   /** Starts a conductor on the current database, with the memory of an earlier one; its API. */
   start: (from?: IronicState) => Promise<{ ironic: Ironic; dispatch: Dispatch }>
-  front: Front
+  apiSwitch: ApiSwitch
   database: CurrentDatabase
   reservations: ReservationGate
 }
@@ -59,14 +59,14 @@ export class StagedIronic implements IronicProcess, AsyncDisposable {
 
   start(): Promise<void> {
     return this.#switching.run(async () => {
-      if (!this.#current) this.#parts.front.open(await this.begin())
+      if (!this.#current) this.#parts.apiSwitch.open(await this.begin())
     })
   }
 
   stop({ keepsDatabase }: { keepsDatabase: boolean }): Promise<void> {
     return this.#switching.run(async () => {
-      const { front, database, reservations } = this.#parts
-      front.shut()
+      const { apiSwitch, database, reservations } = this.#parts
+      apiSwitch.shut()
       await this[Symbol.asyncDispose]()
       if (keepsDatabase) return
       await database.lose()

@@ -5,7 +5,7 @@ import type { NodeRecord } from '../../wire/index.js'
 import type { Events } from '../events.js'
 import type { FaultChange, Faults } from '../faults/fault.js'
 import { FaultInjector } from '../faults/faults.js'
-import { notedFaults } from '../faults/noted-faults.js'
+import { journaledFaults } from '../faults/journaled-faults.js'
 import { phaseOf } from '../faults/phase.js'
 import { Journal, type JournalOptions } from '../journal/journal.js'
 import { recordInto, type Recorder } from '../journal/record.js'
@@ -110,6 +110,6 @@ export function observe(parts: {
     names: () => [...nodes.list()].map(({ name, uuid }) => name ?? uuid),
     faultAt: (point) => injector.at(point),
   })
-  const faults = notedFaults(injector, recorder, parts.changing)
+  const faults = journaledFaults(injector, recorder, parts.changing)
   return { faults, injector, journal, recorder, strikes, node }
 }

@@ -3,7 +3,7 @@ import type { MachineSnapshots, MachineSnapshot } from '../../machine/index.js'
 import { LabClock, VirtualClock, type Clock, type ClockState, type Mover, type Probe } from '../../runtime/index.js'
 import type { Agents } from './agents.js'
 import type { CurrentDatabase } from './database.js'
-import type { Front } from './front.js'
+import type { ApiSwitch } from './api-switch.js'
 import type { StagedIronic } from './ironic-process.js'
 
 /** The clock if its time stands still unless it is moved, so that it can be set back. */
@@ -34,7 +34,7 @@ export interface StageState {
 interface StageParts {
   clock: Clock
   probe: Probe
-  front: Front
+  apiSwitch: ApiSwitch
   database: CurrentDatabase
   ironic: StagedIronic
   agents: Agents
@@ -116,8 +116,8 @@ export class StageKeeper {
    * @param mover of a virtual clock, which nothing else moves meanwhile
    */
   async restore(state: StageState, mover: Mover | undefined): Promise<void> {
-    const { clock, probe, front, database, ironic, agents, machines } = this.#parts
-    front.hold()
+    const { clock, probe, apiSwitch, database, ironic, agents, machines } = this.#parts
+    apiSwitch.hold()
     for (const store of this.#stores.values()) store.release?.()
     const ended = Promise.all([ironic[Symbol.asyncDispose](), agents.stop(), machines.end(state.machines)])
     // Work that waits for a time does not end, and is left behind with its timer.
@@ -131,7 +131,7 @@ export class StageKeeper {
     const dispatch = await ironic.begin(isSetBack ? state.ironic : undefined)
     resume()
     probe.steps = state.steps
-    front.open(dispatch)
+    apiSwitch.open(dispatch)
   }
 }
 

@@ -28,7 +28,7 @@ import { bootNetwork } from './boot-network.js'
 import { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import { machineBmcs, machineOf } from '../bmcs/bmcs.js'
 import { bmcListeners, type BmcListeners } from '../bmcs/bmc-listeners.js'
-import { configured } from './configured.js'
+import { ironicSettings } from './ironic-settings.js'
 import { CurrentDatabase } from './database.js'
 import { connections, IN_PROCESS_URL } from './connections.js'
 import { machineSpecs, specsOnDemand, type WantedMachine } from './machine-specs.js'
@@ -39,7 +39,7 @@ import { simulatedStage } from '../image-staging.js'
 import type { Faults } from '../faults/fault.js'
 import type { Journal } from '../journal/journal.js'
 import { withControl } from './control.js'
-import { openFront } from './front.js'
+import { openApiSwitch } from './api-switch.js'
 import { observe } from './observation.js'
 import { OwnExchanges } from './own-exchanges.js'
 import { StagedIronic, type IronicProcess } from './ironic-process.js'
@@ -47,7 +47,7 @@ import { randomnessOf } from './randomness.js'
 import { namingNodes } from './naming-nodes.js'
 import type { Deployment } from '../lab.js'
 import { openSnapshots } from '../snapshots/open-snapshots.js'
-import { Entrance } from '../snapshots/entrance.js'
+import { OutsideRequests } from '../snapshots/outside-requests.js'
 import { enteringMachines } from '../snapshots/perform.js'
 import type { StageSnapshots } from '../snapshots/snapshots.js'
 import type { StageKeeper } from './stage-keeper.js'
@@ -134,21 +134,21 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
 
   const agentPace = options.agentPace ?? PROMPT_PACE
   const ownPolicy = { ...(options.liveImages ? { fetchBootImages: true } : {}), ...options.policy }
-  const { policy, service, newest, types } = await configured({
+  const { policy, service, newest, types } = await ironicSettings({
     ...{ ...options, policy: ownPolicy },
     ...{ agentPace, clock, logger },
   })
   const access = await openAccess({ service, host: network?.host ?? null, folder, clock, logger, scope })
 
-  const front = openFront()
-  const entrance = new Entrance()
+  const apiSwitch = openApiSwitch()
+  const outsideRequests = new OutsideRequests()
   const { toAgents, transport, addresses, server, url } = await connections(network, {
-    ...{ dispatch: front.dispatch, access, service, folder, clock, random: randomness.refusals, logger, scope },
+    ...{ dispatch: apiSwitch.dispatch, access, service, folder, clock, random: randomness.refusals, logger, scope },
     agentTls: options.agentTls ?? policy.requireTls,
-    enter: (door, dispatch) => entrance.to(door, dispatch),
-    leaves: (to) => entrance.inputs?.break(`Ironic called ${to}, which is not of the lab`),
+    enter: (door, dispatch) => outsideRequests.serving(door, dispatch),
+    leaves: (to) => outsideRequests.inputs?.break(`Ironic called ${to}, which is not of the lab`),
   })
-  scope.onClose(() => front.shut())
+  scope.onClose(() => apiSwitch.shut())
 
   // Each part needs another that is made after it: what they call is only reached once all are there.
   // eslint-disable-next-line prefer-const -- machines tell agents, agents answer to an API that asks machines
@@ -191,7 +191,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     journal: options.journal ?? {},
     machines: () => machines,
     ...{ agents: () => agents, steps: stepNames(options.managers) },
-    changing: (change) => entrance.inputs?.note(change),
+    changing: (change) => outsideRequests.inputs?.note(change),
   })
   const spec = machineSpecs(options)
 
@@ -214,7 +214,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const { allow } = options
   const imageCache = allow ? { folder: null, ...options.imageCache, allow } : options.imageCache
   const registry = new SimulatedRegistry(clock, {
-    changed: (change) => entrance.inputs?.note(change),
+    changed: (change) => outsideRequests.inputs?.note(change),
     ...(options.pullable ? { pullable: options.pullable } : {}),
     ...(options.pullRate === undefined ? {} : { rate: options.pullRate }),
   })
@@ -264,9 +264,9 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   }
   const withLabApi = withControl({
     ...{ observation, clock, probe, events, logger, database, live, guard: access.guard, page: options.page },
-    machines: enteringMachines(machines, () => entrance.inputs),
+    machines: enteringMachines(machines, () => outsideRequests.inputs),
     setAccount: (address, account) => {
-      entrance.inputs?.note({ do: 'account', address, account })
+      outsideRequests.inputs?.note({ do: 'account', address, account })
       accounts.set(address, account)
     },
     client: () => client,
@@ -274,7 +274,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     spec: specsOnDemand(options),
     enroll: (made, fields) => opened.enroll(made, fields),
   })
-  const ironic = scope.use(new StagedIronic({ start, front, database, reservations }))
+  const ironic = scope.use(new StagedIronic({ start, apiSwitch, database, reservations }))
   const dispatch = await ironic.begin()
   for (const { record } of database.records.nodes.values()) {
     const machine = machineOf(record, machines)
@@ -304,8 +304,8 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
 
   const transports = { client: seen(transport), transport }
   const opened = await openSnapshots({
-    ...{ options, clock, randomness, probe, events, front, database, ironic, agents, machines, transports, url },
-    ...{ entrance, scope },
+    ...{ options, clock, randomness, probe, events, apiSwitch, database, ironic, agents, machines, transports, url },
+    ...{ outsideRequests, scope },
     stores: { own, reservations, accounts, registry, faults: observation.injector, journal: observation.recorder },
     journal: observation.journal,
     faults: observation.faults,
@@ -313,8 +313,8 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     enroll: (made, fields) => enroll(enrolling(clientBy(transports.client, url)), made, fields),
     spec,
   })
-  entrance.open(opened.inputs)
-  front.open(dispatch)
+  outsideRequests.open(opened.inputs)
+  apiSwitch.open(dispatch)
   const client = clientBy(opened.entering.transports.client, url)
   return {
     ...{
@@ -344,7 +344,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       return database.watched
     },
     nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
-    ...bmcListeners({ machines, accounts, clock, probe, logger, entrance }),
+    ...bmcListeners({ machines, accounts, clock, probe, logger, outsideRequests }),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
 }

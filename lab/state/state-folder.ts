@@ -8,7 +8,7 @@ import {
   makeFolder,
   UserError,
 } from '../../runtime/index.js'
-import { bothCopies, copyAll, copyOne, IN_USE, LOCK_DATABASE, markIn, rowsOf, secondCopyIn } from './remembered.js'
+import { bothCopies, copyAll, copyOne, IN_USE, LOCK_DATABASE, markIn, rowsOf, secondCopyIn } from './lock-database.js'
 
 /** Version of the folder's layout, increased when an older ironstage can no longer read the folder. */
 const LAYOUT = 1

@@ -4,7 +4,7 @@ import { NothingLeftToHappen, sharedAbort } from '../../runtime/index.js'
 import { IPA_PACE } from '../../agent/index.js'
 import { createStagedLab, type StagedLab } from '../create-lab.js'
 import type { StagedNode } from '../lab-node.js'
-import { REALISTIC_MACHINES } from '../realistic.js'
+import { REALISTIC_MACHINES } from '../realistic-pace.js'
 import { leaving } from './crossing-error.js'
 import type { Answer, Question, Request, Round, RoundReport, ThreadSettings } from './messages.js'
 

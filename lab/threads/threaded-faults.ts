@@ -1,7 +1,7 @@
 import { UserError } from '../../runtime/index.js'
 import { checkFault } from '../faults/check-fault.js'
 import type { AddedFault, Fault, Faults } from '../faults/fault.js'
-import { checkData } from './crossing.js'
+import { checkData } from './plain-data.js'
 import type { Request } from './messages.js'
 
 /** The shards of a lab, for {@link ThreadedFaults}. */

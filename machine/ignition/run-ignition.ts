@@ -15,7 +15,7 @@ import {
 import type { Devices } from './devices.js'
 import type { PlannedDiskChange } from './disk-plan.js'
 import { planDisks } from './disks-stage.js'
-import { createFilesystemEntries, createOwnFile, type EntriesWork } from './entries.js'
+import { createFilesystemEntries, createOwnFile, type EntriesWork } from './filesystem-entries.js'
 import { goQuoted, IgnitionFailure, IgnitionLog, type Priority } from './ignition-log.js'
 import { newestSpecOf } from './newest-spec.js'
 import { Resources } from './resources.js'

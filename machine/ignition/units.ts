@@ -1,6 +1,6 @@
 import type { SpecUnit } from '../../ignition/index.js'
 import { folderOf, newFile, newLink } from '../root/root-tree.js'
-import { makeFolders, type EntriesWork } from './entries.js'
+import { makeFolders, type EntriesWork } from './filesystem-entries.js'
 import { goQuoted, IgnitionFailure } from './ignition-log.js'
 import { joinPath, SYSROOT } from './paths.js'
 import { disableUnit, isEnabledUnit } from './unit-links.js'

@@ -3,7 +3,7 @@ import type { RootTree } from '../root/root-tree.js'
 import type { AccountTools } from './account-tools.js'
 import { IgnitionFailure, type IgnitionLog } from './ignition-log.js'
 import { joinPath, SYSROOT } from './paths.js'
-import { writeAsUser } from './as-user.js'
+import { writeAsUser } from './write-as-user.js'
 
 interface UsersWork {
   tree: RootTree

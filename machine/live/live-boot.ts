@@ -2,7 +2,7 @@ import type { HttpThrough } from '../../bytes/index.js'
 import type { Clock, Probe } from '../../runtime/index.js'
 import type { LiveBoot } from '../machine.js'
 import type { BootNetwork, ServerAccount } from './boot-network.js'
-import { ignite } from './ignite.js'
+import { runLiveIgnition } from './live-ignition.js'
 import { BootFailed, loadIso, loadPxe, mountRoot } from './live-image.js'
 
 /** A boot source that is not on the machine's disks. */
@@ -55,7 +55,7 @@ export async function bootLive(
       return { outcome: 'live', live, version }
     }
     await mountRoot(image, parts)
-    const { from, version: specVersion, files, agent } = await ignite(image, parts)
+    const { from, version: specVersion, files, agent } = await runLiveIgnition(image, parts)
     live.ignition = from === null ? null : { from, version: specVersion! }
     live.files = files
     live.agent = agent

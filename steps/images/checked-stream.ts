@@ -6,7 +6,7 @@ import { fetchSignature } from './fetch-signature.js'
 import { KIND_BYTES, refusePages } from './image-kind.js'
 import type { CheckedStream } from './image-server.js'
 import { checkSignature } from './signature.js'
-import { wrongDigest } from './verdicts.js'
+import { wrongDigest } from './image-errors.js'
 
 export interface CheckedStreamOptions {
   http: HttpClient

@@ -1,13 +1,13 @@
 import { isZero } from '../../bytes/index.js'
 import { held, type Clock } from '../../runtime/index.js'
 import { fileOf, type CacheFolder, type ImageRecord } from './cache-folder.js'
-import { Flights } from './flights.js'
+import { SharedWork } from './shared-work.js'
 import { digestOfFile, readParts } from './image-file.js'
 import { blocksDigest } from './transcode.js'
 
 /** Holds cached images against their digests, a file that has not changed since only once. */
 export class DigestChecks {
-  readonly #flights = new Flights<boolean, []>()
+  readonly #shared = new SharedWork<boolean, []>()
   /** Identities of files that have their digest. */
   readonly #passed = new Set<string>()
 
@@ -24,7 +24,7 @@ export class DigestChecks {
       if (intact) this.#passed.add(identity)
       return intact
     }
-    return this.#flights.join(identity, check, { signal })
+    return this.#shared.join(identity, check, { signal })
   }
 
   /** Takes the file of an image as one that has its digest. */

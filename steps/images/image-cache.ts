@@ -8,12 +8,12 @@ import { CacheFolder, fileOf, formOf, type ImageRecord, type UrlRecord } from '.
 import { DigestChecks, hasItsDigest } from './digest-checks.js'
 import { download, isKnownBy } from './download.js'
 import { fetchSignature } from './fetch-signature.js'
-import { Flights } from './flights.js'
+import { SharedWork } from './shared-work.js'
 import { kindOfFile, readThrough } from './image-file.js'
 import { refuseShort } from './image-kind.js'
 import { checkSignature, type Signed } from './signature.js'
 import { transcodeToRaw, transcodeToZstd } from './transcode.js'
-import { damaged, wrongDigest } from './verdicts.js'
+import { damaged, wrongDigest } from './image-errors.js'
 
 export const DEFAULT_LIMIT = 20 * 2 ** 30
 
@@ -29,7 +29,7 @@ export class ImageCache {
   readonly #options: ImageCacheOptions
   readonly #folder: CacheFolder
   readonly #http: HttpClient
-  readonly #flights = new Flights<ImageRecord, [number, number | null]>()
+  readonly #shared = new SharedWork<ImageRecord, [number, number | null]>()
   readonly #checks: DigestChecks
 
   private constructor(options: ImageCacheOptions, folder: CacheFolder) {
@@ -54,7 +54,7 @@ export class ImageCache {
   async get(asset: Asset, options: StageOptions): Promise<CachedImage> {
     const name = JSON.stringify([asset.url, asset.sha256, asset.signature])
     for (;;) {
-      const { sha256: found } = await this.#flights.join(
+      const { sha256: found } = await this.#shared.join(
         name,
         (signal, progress) => this.#roomFor(() => this.#obtain(asset, this.#httpOf(options), signal, progress)),
         options,

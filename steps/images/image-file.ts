@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { held, type Clock } from '../../runtime/index.js'
 import { imageKind, KIND_BYTES, type ImageKind } from './image-kind.js'
 import { BLOCK } from './transcode.js'
-import { damaged } from './verdicts.js'
+import { damaged } from './image-errors.js'
 
 /** Format of an image, from the first bytes of its file. */
 export const kindOfFile = (path: string, clock: Clock): Promise<ImageKind> =>

@@ -1,7 +1,7 @@
 import { withoutPasswords } from '../../bytes/index.js'
 import { seconds, userError } from '../../runtime/index.js'
 import type { Command } from '../../targets/index.js'
-import { outOfRoom } from '../sdk/out-of-room.js'
+import { fullDiskReason } from '../sdk/disk-full.js'
 import { finish, shown } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import { DISK_FAILED, readFailure } from './failure.js'
@@ -34,7 +34,7 @@ export async function runInstaller(
     if (last) {
       if (why !== undefined) throw why
       const tried = attempt > 1 ? ` (${attempt} attempts)` : ''
-      const remedy = failure.remedy === DISK_FAILED ? await outOfRoom(context.target) : undefined
+      const remedy = failure.remedy === DISK_FAILED ? await fullDiskReason(context.target) : undefined
       const parts = [`${failure.text}${tried}`, remedy ?? failure.remedy]
       throw new StepError(parts.filter((part) => part !== null).join('. '))
     }

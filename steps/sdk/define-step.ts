@@ -4,7 +4,7 @@ import type { ArgsOf, ArgsSchema } from './arg-types.js'
 import { checkDefinition } from './check-definition.js'
 import { stepHardware } from '../hardware/step-hardware.js'
 import { schemaCheck } from './schema-check.js'
-import { withRoom } from './out-of-room.js'
+import { withFullDiskReason } from './disk-full.js'
 import { BadStepArguments, type Step, type StepContext } from './step.js'
 
 export type { ArgSchema, ArgsSchema } from './arg-types.js'
@@ -88,7 +88,7 @@ export function defineStep<Args>(definition: StepDefinition<Args>): Step {
       try {
         return await definition.run({ ...context, hardware: stepHardware(context.target, context.node) }, accepted)
       } catch (error) {
-        throw await withRoom(context.target, error)
+        throw await withFullDiskReason(context.target, error)
       }
     },
   }

@@ -1,5 +1,5 @@
 import type { CellText } from '../supervised/scripts.js'
-import { quoted } from '../supervised/sh.js'
+import { quoted } from '../supervised/shell-words.js'
 import { ALWAYS, type CellNeeds } from './needs.js'
 import { policyFunctions, type DevicePolicyKind } from './device-policy.js'
 

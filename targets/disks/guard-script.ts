@@ -1,4 +1,4 @@
-import { quoted } from '../supervised/sh.js'
+import { quoted } from '../supervised/shell-words.js'
 import { FILE_FUNCTIONS } from './file-users.js'
 import type { DiskSelector } from './selector.js'
 

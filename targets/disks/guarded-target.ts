@@ -6,8 +6,8 @@ import { cellText } from '../confinement/cell-script.js'
 import { describeConfinement, type Confinement } from '../confinement/confinement.js'
 import type { CellNeeds } from '../confinement/needs.js'
 import { disksScript, guardScript, holdScript, quietResolveScript } from './guard-script.js'
-import { hiding, type Visible } from './hidden.js'
-import { judge, type Allowances } from './judge.js'
+import { hidingDisks, type Visible } from './visible-disks.js'
+import { judgeCommand, type Allowances } from './judge-command.js'
 import { isBelow } from './operands.js'
 import { describeSelector, type DiskSelector } from './selector.js'
 
@@ -70,7 +70,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
   const folders = () => [scratch, ...(own === undefined ? [] : [own])]
 
   const prepare = (command: Command): PreparedCommand => {
-    const judgement = judge(command, allowances)
+    const judgement = judgeCommand(command, allowances)
     if (judgement.kind === 'refuse') throw refused(name, command, judgement.why)
     const { operands, cell } = judgement
     const argv = relocated(withMountOptions(command.argv, judgement), programs, root)
@@ -124,7 +124,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     name,
     clock,
     disks: policy,
-    executor: withUserErrors(hiding(supervised, visible), name),
+    executor: withUserErrors(hidingDisks(supervised, visible), name),
     hostPath: (path) => (isBelow(path, root) ? path.slice(root.length) : path),
     has: (capability) => allowances.has(capability),
     unfinished: () => supervised.unfinished(),

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { UserError } from '../../runtime/index.js'
-import { quoted } from '../supervised/sh.js'
+import { quoted } from '../supervised/shell-words.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 
 /** Command line of coreos-installer on this host. */

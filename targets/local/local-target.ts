@@ -7,7 +7,7 @@ import { diskSelector, type DiskSelector } from '../disks/selector.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { localShell } from '../supervised/local-shell.js'
 import { findInstaller } from './installer.js'
-import { GRACE, warnOfUnfinished } from '../supervised/grace.js'
+import { GRACE, warnOfUnfinished } from '../supervised/unfinished-runs.js'
 import { attachLoop } from './loop-device.js'
 
 export interface LocalTargetOptions {

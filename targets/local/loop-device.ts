@@ -2,8 +2,8 @@ import { realpath, stat } from 'node:fs/promises'
 import { held, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { FILE_FUNCTIONS, FILE_REMEDIES } from '../disks/file-users.js'
-import { GRACE } from '../supervised/grace.js'
-import { quoted } from '../supervised/sh.js'
+import { GRACE } from '../supervised/unfinished-runs.js'
+import { quoted } from '../supervised/shell-words.js'
 
 /** A file attached as a disk of this host; detached when disposed. */
 export interface LoopDevice extends AsyncDisposable {

@@ -13,7 +13,7 @@ import { readHostCertificate } from './host-certificate.js'
 import { checkHostKey, type BootPhase, type HostKeyPins } from './host-keys.js'
 import type { HostSettings } from './host-settings.js'
 import { fingerprint, hasAuthority, knownKeyTypes, type KnownHostsFile } from './known-hosts.js'
-import { asLost, AUTHENTICATION, connected, limiting } from './reaching.js'
+import { asLost, AUTHENTICATION, connected, limiting } from './tcp-connection.js'
 import type { SecretSource } from './secrets.js'
 import { ssh2 } from './ssh2.js'
 

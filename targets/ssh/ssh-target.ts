@@ -6,7 +6,7 @@ import type { StageOptions } from '../asset.js'
 import type { Capability } from '../executor.js'
 import { findInstaller } from '../local/installer.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
-import { GRACE, warnOfUnfinished } from '../supervised/grace.js'
+import { GRACE, warnOfUnfinished } from '../supervised/unfinished-runs.js'
 import { openSshShell, type SshShell, type SshShellOptions } from './ssh-shell.js'
 
 export interface SshTargetOptions extends SshShellOptions {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Conversation } from './conversation.js'
-import { linesOf } from './lines-of.js'
+import { letteredLines } from './lettered-lines.js'
 import { readRecords, type Record } from './records.js'
 
 /** Limits of the answers of a target, so that no target decides how much memory is used. */
@@ -49,7 +49,7 @@ test('an answer of lines without an end is refused', async () => {
       return Promise.resolve()
     },
   } as unknown as Conversation
-  await expect(async () => linesOf(conversation, 'ls', 'looking for disks')).rejects.toMatchObject({
+  await expect(async () => letteredLines(conversation, 'ls', 'looking for disks')).rejects.toMatchObject({
     code: 'target-says-too-much',
     message: 'lab-7 sent more than 16 MiB while looking for disks',
   })

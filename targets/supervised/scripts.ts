@@ -1,4 +1,4 @@
-import { printed, quoted, words } from './sh.js'
+import { printed, quoted, words } from './shell-words.js'
 
 /** Parts of the supervisor that confine its command; shell text each. */
 export interface CellText {

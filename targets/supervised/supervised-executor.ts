@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Command, Executor, Files, OutputChunk, Run, RunId } from '../executor.js'
 import { Conversation, type ConversationOptions, type TargetFacts } from './conversation.js'
-import { linesOf } from './lines-of.js'
+import { letteredLines } from './lettered-lines.js'
 import { startScript, forgetScript, type CellText } from './scripts.js'
 import { supervisedFiles } from './supervised-files.js'
 import { Restage, SupervisedRun, type Position } from './supervised-run.js'
@@ -62,7 +62,7 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
    * @returns its lines, split after their first letter
    */
   async lines(text: string): Promise<{ letter: string; text: string }[]> {
-    return (await linesOf(this.#conversation, text)).slice(0, -1)
+    return (await letteredLines(this.#conversation, text)).slice(0, -1)
   }
 
   /** Copies a file of this host to the target; see {@link upload}. */

@@ -3,7 +3,7 @@ import { UserError } from '../../runtime/index.js'
 import type { Files } from '../executor.js'
 import type { Conversation } from './conversation.js'
 import { LIMITS } from './limits.js'
-import { printed, quoted } from './sh.js'
+import { printed, quoted } from './shell-words.js'
 
 /** Largest file inside a script, in bytes; a larger one is sent first, and the script renames it. */
 const INLINE = 256 * 1024

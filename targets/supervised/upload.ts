@@ -2,8 +2,8 @@ import { open } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import { held, UserError, type Clock } from '../../runtime/index.js'
 import type { Conversation } from './conversation.js'
-import { linesOf } from './lines-of.js'
-import { quoted } from './sh.js'
+import { letteredLines } from './lettered-lines.js'
+import { quoted } from './shell-words.js'
 
 /** A copy of a file on the target; removed when disposed. */
 export interface Uploaded extends AsyncDisposable {
@@ -55,7 +55,7 @@ export async function upload(conversation: Conversation, options: UploadOptions)
       at += bytesRead
       onProgress?.(at, size)
     }
-    const [found] = await linesOf(conversation, `printf 'd %s\\n' "$(sha256sum <${quoted(path)})"`)
+    const [found] = await letteredLines(conversation, `printf 'd %s\\n' "$(sha256sum <${quoted(path)})"`)
     if (!found?.text.startsWith(hash.digest('hex')))
       throw new UserError('upload', `${file} arrived damaged on ${conversation.name}`, { remedy: 'try it again' })
     return uploaded
@@ -66,7 +66,7 @@ export async function upload(conversation: Conversation, options: UploadOptions)
 }
 
 async function makeRoom(conversation: Conversation, folder: string, path: string, size: number): Promise<void> {
-  const found = await linesOf(
+  const found = await letteredLines(
     conversation,
     `mkdir -p ${quoted(folder)} && : >${quoted(path)}
 set -- $(df -Pk ${quoted(folder)} | tail -n 1)
@@ -89,4 +89,4 @@ printf 'm %s\\n' "$(sed -n 's/^MemAvailable: *\\([0-9]*\\).*/\\1/p' /proc/meminf
 }
 
 const removed = async (conversation: Conversation, path: string): Promise<void> =>
-  void (await linesOf(conversation, `rm -f ${quoted(path)} ${quoted(`${path}.part`)}`))
+  void (await letteredLines(conversation, `rm -f ${quoted(path)} ${quoted(`${path}.part`)}`))

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openStateFolder } from '../../lab/index.js'
-import { openFront } from '../../lab/stage/front.js'
+import { openApiSwitch } from '../../lab/stage/api-switch.js'
 import type { StageOptions } from '../../lab/stage/stage-options.js'
 import { CONDUCTOR_HOST, stage, type Stage } from '../../lab/stage/stage.js'
 
@@ -60,8 +60,8 @@ test('who calls before the conductor is there is answered once it is', async () 
 })
 
 test('who waits at a door that is never opened is sent away', async () => {
-  const front = openFront()
-  const waiting = front.dispatch({ method: 'GET', target: '/', headers: {}, base: 'http://ironic' })
-  front.shut()
+  const apiSwitch = openApiSwitch()
+  const waiting = apiSwitch.dispatch({ method: 'GET', target: '/', headers: {}, base: 'http://ironic' })
+  apiSwitch.shut()
   expect(await waiting).toMatchObject({ status: 503 })
 })

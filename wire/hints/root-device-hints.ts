@@ -1,5 +1,5 @@
 import type { JsonObject } from '../ironic/node.js'
-import { pythonInt } from '../python-int.js'
+import { pythonInt } from '../python/python-int.js'
 import { HintError, pythonBool, pythonQuote, pythonStr } from './python-values.js'
 import { readSpecification, satisfies } from './specification.js'
 

@@ -1,4 +1,4 @@
-import { pythonInt } from '../python-int.js'
+import { pythonInt } from '../python/python-int.js'
 import { ironicErrors } from './errors.js'
 
 /** The N of 1.N: Ironic's API has had one major version for ever. */

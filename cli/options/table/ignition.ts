@@ -1,4 +1,4 @@
-import { NEWEST_SPEC, SPEC_WORDS } from '../../output/words.js'
+import { NEWEST_SPEC, SPEC_WORDS } from '../value-words.js'
 import { FLAG, TEXT, type OptionShape } from './shape.js'
 
 /** Options of `ironstage ignition`. */

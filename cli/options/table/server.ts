@@ -1,4 +1,4 @@
-import { PROFILE_WORDS, RELEASE_WORDS } from '../../output/words.js'
+import { PROFILE_WORDS, RELEASE_WORDS } from '../value-words.js'
 import { FLAG, TEXT, type OptionShape } from './shape.js'
 
 /** Options of the API server and its simulated machines. */

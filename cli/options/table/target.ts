@@ -1,4 +1,4 @@
-import { CAPABILITY_WORDS } from '../../output/words.js'
+import { CAPABILITY_WORDS } from '../value-words.js'
 import { ABSOLUTE_PATH, FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
 
 /** Options of the target: a simulated machine, a disk of this host or a machine behind SSH. */

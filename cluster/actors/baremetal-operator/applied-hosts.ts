@@ -4,7 +4,7 @@ import { isSame } from '../../kube/json.js'
 import { apiVersionOf, type Kind, type Kinds } from '../../kube/kinds.js'
 import type { BareMetalHost, BareMetalHostStatus } from '../../kube/kinds/metal3.js'
 import type { NewObject } from '../../kube/object.js'
-import { isRefusal } from '../../kube/refusal.js'
+import { isRefusal } from '../../kube/kube-refusal.js'
 import type { ActorParts } from '../actor.js'
 import { STATUS } from './annotations.js'
 

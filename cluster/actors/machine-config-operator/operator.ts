@@ -4,7 +4,7 @@ import { apiVersionOf } from '../../kube/kinds.js'
 import type { ClusterOperator } from '../../kube/kinds/config.js'
 import type { MachineConfigPool } from '../../kube/kinds/machine-config.js'
 import type { Condition } from '../../kube/object.js'
-import { isRefusal } from '../../kube/refusal.js'
+import { isRefusal } from '../../kube/kube-refusal.js'
 import { runActor, type ActorParts } from '../actor.js'
 import { WAITS_FOR_POOLS } from './behaviours.js'
 import {

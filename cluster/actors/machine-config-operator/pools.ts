@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { apiVersionOf } from '../../kube/kinds.js'
 import type { MachineConfig, MachineConfigPool } from '../../kube/kinds/machine-config.js'
-import { isRefusal } from '../../kube/refusal.js'
+import { isRefusal } from '../../kube/kube-refusal.js'
 import { runActor, type ActorParts } from '../actor.js'
 import { HONOURS_PAUSE, RESPECTS_MAX_UNAVAILABLE } from './behaviours.js'
 import { DESIRED_CONFIG, GENERATED_BY, NAME, OS_IMAGE } from './names.js'

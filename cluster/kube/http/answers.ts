@@ -3,7 +3,7 @@ import { isMembers, type JsonMembers } from '../json.js'
 import { apiVersionOf, type Kind } from '../kinds.js'
 import type { KubeStatus } from '../kube-client.js'
 import { refusal } from '../refusals.js'
-import type { Stored } from '../stored.js'
+import type { Stored } from '../stored-object.js'
 import { partialOf, tableOf } from './columns.js'
 
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }

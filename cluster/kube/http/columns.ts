@@ -1,6 +1,6 @@
 import type { Kind } from '../kinds.js'
 import { isMembers, type Json, type JsonMembers } from '../json.js'
-import type { Stored } from '../stored.js'
+import type { Stored } from '../stored-object.js'
 import { age } from './age.js'
 
 export interface Column {

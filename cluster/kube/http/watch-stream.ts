@@ -1,5 +1,5 @@
 import { minutes, onAbort, seconds, systemClock } from '../../../runtime/index.js'
-import { KubeRefusal } from '../refusal.js'
+import { KubeRefusal } from '../kube-refusal.js'
 import type { Watch } from '../watch.js'
 import type { Shown } from './answers.js'
 

@@ -1,7 +1,7 @@
 import { inspectionRuleSchema, ironicErrors, pythonRepr, textOf } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { HandlersOf } from '../call.js'
-import { checkRule, storedRule } from '../inspection-rule-rules.js'
+import { checkRule, storedRule } from '../check-inspection-rule.js'
 import { created, findResource, listResources, showResource } from '../resource-list.js'
 import { patched, patchValues, readForms } from '../resource-patch.js'
 import { selectedFields } from '../resource-view.js'

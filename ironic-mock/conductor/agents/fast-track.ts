@@ -1,7 +1,7 @@
 import { textOf } from '../../../wire/index.js'
 import type { NodeRecord } from '../../../wire/index.js'
 import type { Policy } from '../core/policy.js'
-import { millis } from '../core/stamp.js'
+import { millis } from '../core/timestamps.js'
 import type { NodeTask } from '../core/node-task.js'
 
 /** True when agents of this node stay on between operations; its own `driver_info.fast_track` wins. */

@@ -12,7 +12,7 @@ import {
 import { ironicErrors, type NodeRecord } from '../../../wire/index.js'
 import type { StoreView } from '../../store/open-store.js'
 import { DanglingReference, Duplicate, StaleRevision, type Store, type StoredEffect } from '../../store/store.js'
-import { commitOf, WAITING_HEARTBEAT } from './commit-of.js'
+import { commitOf, WAITING_HEARTBEAT } from './reaction-commit.js'
 import { templatesOf } from '../steps/deploy-templates.js'
 import type { Job, Outcome } from './effects.js'
 import type { ConductorEvent, DeadlineKind } from './events.js'
@@ -21,7 +21,7 @@ import type { Subject } from '../agents/perform-agent.js'
 import type { EffectRunner } from './effect-runner.js'
 import type { Policy } from './policy.js'
 import { isKnown, react } from './react.js'
-import { type LimitsState, SHORTEST_WAIT, TimeLimits } from './time-limits.js'
+import { type DeadlineTimersState, SHORTEST_WAIT, DeadlineTimers } from './deadline-timers.js'
 import { STUCK_STATES } from './transitions.js'
 import type { Situation } from './node-task.js'
 
@@ -44,13 +44,13 @@ export interface DispatcherOptions {
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions
-  readonly #limits: TimeLimits
+  readonly #limits: DeadlineTimers
   readonly #working = new Map<string, Promise<void>>()
   readonly #stop = sharedAbort()
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#limits = new TimeLimits(options.clock, (node, kind) => {
+    this.#limits = new DeadlineTimers(options.clock, (node, kind) => {
       if (kind === WAITING_HEARTBEAT) this.#takeWaitingHeartbeat(node)
       else this.#inBackground(node, kind, { kind: 'deadline', deadline: kind as DeadlineKind })
     })
@@ -81,11 +81,11 @@ export class Dispatcher {
   }
 
   /** Takes over the time limits of a snapshot, at which no node was worked on. */
-  restore(limits: LimitsState): void {
+  restore(limits: DeadlineTimersState): void {
     this.#limits.restore(limits)
   }
 
-  take(): LimitsState {
+  take(): DeadlineTimersState {
     return this.#limits.take()
   }
 

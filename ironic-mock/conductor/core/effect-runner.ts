@@ -26,7 +26,7 @@ export interface EffectRunnerOptions {
   inventory: (node: string) => Promise<{ inventory: JsonObject } | undefined>
   findImage: FindImage
   /** Runs a step on the children of a node, one after the other; rejects at the first failure. */
-  runOnChildren: (parent: Readonly<NodeRecord>, step: JsonObject, signal: AbortSignal) => Promise<void>
+  runStepOnChildNodes: (parent: Readonly<NodeRecord>, step: JsonObject, signal: AbortSignal) => Promise<void>
 }
 
 /** Runs the effects of the conductor: calls of BMCs, agents and HTTP servers. */
@@ -156,7 +156,7 @@ export class EffectRunner {
       case 'find-image':
         return this.#options.findImage(effect.url, { digest: effect.digest, node: subject.node.uuid, signal })
       case 'child-step':
-        await this.#options.runOnChildren(subject.node, effect.step, signal)
+        await this.#options.runStepOnChildNodes(subject.node, effect.step, signal)
         return null
       case 'agent-power-off':
         return this.#agent.powerOff(subject, signal)

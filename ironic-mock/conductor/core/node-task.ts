@@ -16,8 +16,8 @@ import type { Continuation, FlowMemos, FlowName } from './continuation.js'
 import type { EffectBody, Job } from './effects.js'
 import type { DeadlineKind } from './events.js'
 import type { Policy } from './policy.js'
-import { stamp, millis } from './stamp.js'
-import { SHORTEST_WAIT } from './time-limits.js'
+import { stamp, millis } from './timestamps.js'
+import { SHORTEST_WAIT } from './deadline-timers.js'
 import { transition, type TransitionEvent } from './transitions.js'
 
 /** Input of a reaction. */

@@ -9,7 +9,7 @@ import type { StoreView } from '../../store/open-store.js'
 import type { Store } from '../../store/store.js'
 import { Allocations } from '../records/allocations.js'
 import { BootDevices } from '../power/boot-devices.js'
-import { runOnChildren } from '../steps/children.js'
+import { runStepOnChildNodes } from '../steps/child-node-steps.js'
 import type { Conductor, DriverDescription } from './conductor.js'
 import { templatesOf } from '../steps/deploy-templates.js'
 import { deploymentProblem } from '../flows/deploy/deployment-steps.js'
@@ -35,7 +35,7 @@ import {
 } from '../flows/deploy/repeated-deployments.js'
 import { shaCrypt } from '../flows/rescue/sha-crypt.js'
 import { watchPower, type PowerWatchState } from '../power/watch-power.js'
-import type { LimitsState } from './time-limits.js'
+import type { DeadlineTimersState } from './deadline-timers.js'
 
 export interface IronicOptions {
   store: Store & StoreView
@@ -65,7 +65,7 @@ export interface IronicOptions {
 
 /** Memory of a conductor besides its database, while it works on no node. */
 export interface IronicState {
-  readonly limits: LimitsState
+  readonly limits: DeadlineTimersState
   readonly power: PowerWatchState
   readonly repeated: RepeatedDeploymentsState
 }
@@ -99,7 +99,8 @@ export async function openIronic(options: IronicOptions): Promise<Ironic> {
   const effects: EffectRunner = new EffectRunner({
     ...{ bmcs, agents, clock, probe, policy, logger, findImage, records: () => store.records },
     inventory: (node) => store.inventory(node),
-    runOnChildren: (parent, step, signal) => runOnChildren({ dispatcher, store, policy }, parent, step, signal),
+    runStepOnChildNodes: (parent, step, signal) =>
+      runStepOnChildNodes({ dispatcher, store, policy }, parent, step, signal),
   })
   const dispatcher = new Dispatcher({ ...options, effects })
   const { from } = options

@@ -7,7 +7,7 @@ import type { NewAllocation } from '../core/conductor.js'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.js'
 import { checkUnlocked } from './node-admin.js'
 import { toApiError } from './store-errors.js'
-import { stamp } from '../core/stamp.js'
+import { stamp } from '../core/timestamps.js'
 import { UPDATE_ALLOWED } from '../core/transitions.js'
 
 export interface AllocationOptions {

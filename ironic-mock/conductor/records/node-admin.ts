@@ -16,7 +16,7 @@ import { yieldToEventLoop } from '../core/yield-to-event-loop.js'
 import { newNode } from './new-records.js'
 import type { Policy } from '../core/policy.js'
 import { toApiError } from './store-errors.js'
-import { stamp } from '../core/stamp.js'
+import { stamp } from '../core/timestamps.js'
 import { protectedNode } from '../core/verbs.js'
 
 export interface AdminOptions {

@@ -5,7 +5,7 @@ import { newPort } from './new-records.js'
 import { checkUnlocked } from './node-admin.js'
 import { toApiError } from './store-errors.js'
 import type { ResourceAdminOptions } from './resource-admin.js'
-import { stamp } from '../core/stamp.js'
+import { stamp } from '../core/timestamps.js'
 
 /** Fields that only change in RECONNECTABLE states or in maintenance, in the order of upstream's error. */
 const CONNECTIVITY = ['portgroup_id', 'pxe_enabled', 'local_link_connection', 'physical_network'] as const

@@ -12,7 +12,7 @@ import type { NewResource, ResourcePatch, Store } from '../../store/store.js'
 import type { NewFields, Resources } from '../core/conductor.js'
 import { checkUnlocked } from './node-admin.js'
 import { toApiError } from './store-errors.js'
-import { stamp } from '../core/stamp.js'
+import { stamp } from '../core/timestamps.js'
 
 export interface ResourceAdminOptions {
   store: Store & StoreView

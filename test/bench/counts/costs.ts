@@ -14,7 +14,7 @@ const KIB = 1024
 const WORK: readonly { work: string; in: readonly string[]; counted?: readonly Kind[] }[] = [
   {
     work: 'exchanges',
-    in: ['wire/', 'ironic-mock/api/', 'agent/http/', 'lab/lab-api', 'lab/stage/front'],
+    in: ['wire/', 'ironic-mock/api/', 'agent/http/', 'lab/control/control-api', 'lab/stage/api-switch'],
     counted: ['API requests', 'agent commands', 'heartbeats and lookups'],
   },
   {

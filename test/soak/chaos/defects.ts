@@ -42,7 +42,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     does: 'a deployment whose agent never calls has no time limit',
-    file: 'ironic-mock/conductor/core/timeouts.ts',
+    file: 'ironic-mock/conductor/core/deadline-passed.ts',
     from: "if (task.node.provision_state !== 'wait call-back') return",
     to: "if (task.node.provision_state === 'wait call-back') return",
     invariants: ['never settled'],

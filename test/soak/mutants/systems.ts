@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.js'
 
 const AGENT = { file: 'coreos/agent/agent-options.ts', test: 'coreos/agent/agent-config.test.ts' }
-const UNIT = { file: 'coreos/agent/agent-of.ts', test: 'coreos/agent/agent-of.test.ts' }
+const UNIT = { file: 'coreos/agent/agent-in-config.ts', test: 'coreos/agent/agent-in-config.test.ts' }
 const NODE = { test: 'test/scenarios/node-image.test.ts' }
 const PIVOT = { ...NODE, file: 'machine/os/pivot.ts' }
 

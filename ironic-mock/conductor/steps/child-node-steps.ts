@@ -17,7 +17,7 @@ interface Parts {
  *
  * @throws Error or IronicError of the first child where it cannot be done; 409 where that child is reserved
  */
-export async function runOnChildren(
+export async function runStepOnChildNodes(
   { dispatcher, store, policy }: Parts,
   parent: Readonly<NodeRecord>,
   step: JsonObject,

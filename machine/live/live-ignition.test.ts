@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { Probe, systemClock } from '../../runtime/index.js'
-import { ignite } from './ignite.js'
+import { runLiveIgnition } from './live-ignition.js'
 
 test('Ignition in a live system retries a failed request, and uses the proxy of its config', async () => {
   const requests: string[] = []
@@ -20,7 +20,7 @@ test('Ignition in a live system retries a failed request, and uses the proxy of 
       ignition: { version: '3.4.0', proxy: { httpProxy: `http://127.0.0.1:${port}` } },
       storage: { files: [{ path: '/etc/fetched', contents: { source: 'http://files.example.org/a?token=secret' } }] },
     }
-    const { version, files } = await ignite(
+    const { version, files } = await runLiveIgnition(
       {
         ...{ kind: 'coreos', hasRoot: true, version: null, config: Buffer.from(JSON.stringify(config)) },
         kernelArguments: 'ignition.firstboot ignition.platform.id=metal',

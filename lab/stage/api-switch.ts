@@ -1,7 +1,7 @@
 import type { Dispatch } from '../../wire/index.js'
 
 /** Entry of the API, which exists before the API itself, and while Ironic is stopped. */
-export interface Front {
+export interface ApiSwitch {
   readonly dispatch: Dispatch
   /** Sets the API that answers waiting and later requests. */
   open(dispatch: Dispatch): void
@@ -15,7 +15,7 @@ export interface Front {
  * Accepts requests before the API can answer. Machines of an earlier start and their agents know the address and call at
  * once, while the conductor still takes over the work of the earlier one. Early requests wait.
  */
-export function openFront(): Front {
+export function openApiSwitch(): ApiSwitch {
   let opened: Dispatch | undefined
   let open = (_dispatch: Dispatch): void => {}
   let opening: Promise<Dispatch>

@@ -6,7 +6,7 @@ import type { RamdiskSession } from './ramdisk-session.js'
  *
  * @param reach rejects while the machine is off or runs something else
  */
-export function reaching(reach: <T>(use: (session: RamdiskSession) => Promise<T>) => Promise<T>): Executor {
+export function sessionExecutor(reach: <T>(use: (session: RamdiskSession) => Promise<T>) => Promise<T>): Executor {
   return {
     start: (command) => reach((session) => session.start(command)),
     attach: (id, offset) => reach((session) => session.attach(id, offset)),

@@ -20,7 +20,7 @@ const BMC_CALLS = [...new Set([...DRIVER_CALLS, ...REDFISH_CALLS, ...IPMI_CALLS]
  *
  * @param steps names of the steps that agents of the lab have; undefined where they are not known
  */
-export function unknownWord(match: FaultMatch, steps: readonly string[] | undefined): Problem | undefined {
+export function unknownName(match: FaultMatch, steps: readonly string[] | undefined): Problem | undefined {
   const { bmc, step, program, phase, state } = match
   if (bmc !== undefined && !BMC_CALLS.includes(bmc)) return problem(`no BMC has a call ${quoted(bmc)}`, bmc, BMC_CALLS)
   if (phase !== undefined && !PHASES.includes(phase))

@@ -1,23 +1,23 @@
 import { Option } from 'commander'
-import type { ConfigFormat, OwnCommand } from './command-shape.js'
+import type { ConfigFormat, TableCommand } from './command-shape.js'
 import { configFiles } from './options/config-files.js'
 import type { Environment } from './environment.js'
 import { OPTIONS, variableOf, type OptionName } from './options/option-table.js'
 import { resolveOptions } from './options/options.js'
-import { COMMAND_FAMILIES, OWN_COMMANDS } from './own-commands.js'
+import { COMMAND_FAMILIES, COMMAND_TABLE } from './command-table.js'
 import { ListOption, type ToolCommand } from './tool-command.js'
 
 /** Runs a command's work, and records its exit code. */
 export type Perform = (work: () => Promise<number>) => Promise<void>
 
 /** Adds the commands whose options are those of the table. */
-export function addOwnCommands(program: ToolCommand, environment: Environment, perform: Perform): void {
-  for (const own of OWN_COMMANDS) addOwnCommand(program, own, environment, perform)
+export function addTableCommands(program: ToolCommand, environment: Environment, perform: Perform): void {
+  for (const own of COMMAND_TABLE) addTableCommand(program, own, environment, perform)
 }
 
-function addOwnCommand(
+function addTableCommand(
   program: ToolCommand,
-  { usage, description, options: names, descriptions = {}, config, load }: OwnCommand<OptionName>,
+  { usage, description, options: names, descriptions = {}, config, load }: TableCommand<OptionName>,
   environment: Environment,
   perform: Perform,
 ): void {

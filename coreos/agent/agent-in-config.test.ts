@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { agentOf } from './agent-of.js'
+import { agentOf } from './agent-in-config.js'
 import { dataUrl, readIgnition, type SpecConfig } from '../../ignition/index.js'
 
 const CONF = '/etc/ironic-python-agent.conf'

@@ -16,14 +16,14 @@ import { held, LabClock, VirtualClock, type Clock, type Logger } from '../../run
 import { MAX_MICROVERSION, type Microversion } from '../../wire/index.js'
 
 /** Configuration of a stage's Ironic. */
-export interface Configured {
+export interface IronicSettings {
   readonly policy: Policy
   readonly service: ServiceSettings
   readonly newest: Microversion
   readonly types: readonly HardwareType[]
 }
 
-export interface ConfiguredOptions {
+export interface IronicSettingsOptions {
   /** Default: upstream's defaults with everything enabled. */
   ironic?: IronicConfigRequest
   /** Overrides all other options. */
@@ -34,7 +34,7 @@ export interface ConfiguredOptions {
 }
 
 /** @throws UserError for unknown options and invalid values */
-export async function configured(options: ConfiguredOptions): Promise<Configured> {
+export async function ironicSettings(options: IronicSettingsOptions): Promise<IronicSettings> {
   const { ironic, agentPace, clock, logger } = options
   const finished = (policy: Policy): Policy => ({
     ...policy,

@@ -3,7 +3,7 @@ import type { NodeRecord, PortRecord } from '../../../wire/index.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Commit, HistoryEntry, StoredEffect } from '../../store/store.js'
 import { newPort } from '../records/new-records.js'
-import { stamp } from './stamp.js'
+import { stamp } from './timestamps.js'
 import type { Reaction } from './node-task.js'
 
 /** Marks a heartbeat that waits for the end of the reservation; stored among the deadlines, though it is none. */

@@ -13,7 +13,7 @@ export interface Visible {
  * An executor whose `lsblk` lists visible disks only, so that a step cannot choose another. A listing in JSON is filtered;
  * any other `lsblk` is called for these devices alone.
  */
-export function hiding(executor: Executor, visible: () => Promise<Visible>): Executor {
+export function hidingDisks(executor: Executor, visible: () => Promise<Visible>): Executor {
   return {
     files: executor.files,
     attach: (id, offset) => executor.attach(id, offset),

@@ -25,7 +25,7 @@ export type Judgement =
  *
  * A program that is known to write counts as writing even when the step declares that it reads.
  */
-export function judge({ argv, effect }: Pick<Command, 'argv' | 'effect'>, allowances: Allowances): Judgement {
+export function judgeCommand({ argv, effect }: Pick<Command, 'argv' | 'effect'>, allowances: Allowances): Judgement {
   const [name, ...words] = argv
   const program = knownProgram(name)
   const readsOnly = program?.readsOnly?.(words) ?? program?.kind === 'harmless'

@@ -16,7 +16,7 @@ export interface WrittenFile {
 }
 
 /** Outcome of Ignition in a live system. */
-export interface Ignited {
+export interface LiveIgnition {
   /** URL, or `initramfs`; null when Ignition did not run, or there was no config. */
   from: string | null
   version: string | null
@@ -24,12 +24,12 @@ export interface Ignited {
   agent: AgentOnCoreos | null
 }
 
-const NOTHING: Ignited = { from: null, version: null, files: [], agent: null }
+const NOTHING: LiveIgnition = { from: null, version: null, files: [], agent: null }
 
 /** Limit on the bytes of file contents in the report of a boot. */
 const REPORTED_BYTES = 512 * 1024
 
-export interface IgnitePlace {
+export interface LiveIgnitionParts {
   /** Id of the machine. */
   machine: string
   clock: Clock
@@ -47,7 +47,7 @@ export interface IgnitePlace {
  *
  * @throws BootFailed `emergency shell`
  */
-export async function ignite(image: LiveImage, place: IgnitePlace): Promise<Ignited> {
+export async function runLiveIgnition(image: LiveImage, place: LiveIgnitionParts): Promise<LiveIgnition> {
   const { machine, clock, probe, downloads, signal, say } = place
   const parameters = kernelParameters(image.kernelArguments)
   if (parameters['ignition.firstboot'] === undefined) {

@@ -6,16 +6,16 @@ import { StepError } from './step.js'
 const LEAST_ROOM = 4 * 2 ** 20
 
 /** Why a write failed on a target whose disk is a file: its file system is full. Undefined when it is not. */
-export async function outOfRoom({ diskFile }: Target): Promise<string | undefined> {
+export async function fullDiskReason({ diskFile }: Target): Promise<string | undefined> {
   const found = await diskFile?.().catch(() => undefined)
   if (found === undefined || found.roomLeft > LEAST_ROOM) return undefined
   return `The disk is not broken: it is the file ${found.path}, whose file system is full. Make room there, and try again.`
 }
 
 /** The kernel says EIO of a disk whose file has no room left: then the error says so too. */
-export async function withRoom(target: Target, error: unknown): Promise<unknown> {
+export async function withFullDiskReason(target: Target, error: unknown): Promise<unknown> {
   const text = errorChain(error).join(': ')
   if (!/Input\/output error|\bEIO\b/.test(text)) return error
-  const why = await outOfRoom(target)
+  const why = await fullDiskReason(target)
   return why === undefined || text.includes(why) ? error : new StepError(`${text}. ${why}`, { cause: error })
 }

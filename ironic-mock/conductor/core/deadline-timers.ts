@@ -6,7 +6,7 @@ export const SHORTEST_WAIT = seconds(1)
 const MOVED = new Error('the time limit was moved')
 
 /** Time limits in the order in which they were set, and the place of their timer among those of its instant. */
-export interface LimitsState {
+export interface DeadlineTimersState {
   readonly limits: readonly (readonly [node: string, kind: string, at: number])[]
   readonly order: number | null
 }
@@ -20,7 +20,7 @@ interface Limit extends Due {
  * Calls `passed` for each time limit that passes. One timer serves all limits. A moved limit stays in the heap until its
  * old time and is then skipped, since limits move far more often than they pass.
  */
-export class TimeLimits {
+export class DeadlineTimers {
   readonly #clock: Clock
   readonly #passed: (node: string, kind: string) => void
   readonly #current = new Map<string, number>()
@@ -49,7 +49,7 @@ export class TimeLimits {
     return this.#armed ? 1 : 0
   }
 
-  take(): LimitsState {
+  take(): DeadlineTimersState {
     const limits = this.#heap.entries().filter((limit) => this.#valid(limit))
     return {
       limits: limits.sort((a, b) => a.order - b.order).map(({ node, kind, at }) => [node, kind, at]),
@@ -58,7 +58,7 @@ export class TimeLimits {
   }
 
   /** Sets the limits of a snapshot, of which none may be set yet. */
-  restore({ limits, order }: LimitsState): void {
+  restore({ limits, order }: DeadlineTimersState): void {
     for (const [node, kind, at] of limits) {
       this.#current.set(`${node} ${kind}`, at)
       this.#heap.push({ node, kind, at, order: this.#order++ })

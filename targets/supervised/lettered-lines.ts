@@ -6,7 +6,7 @@ import { LIMITS, tooMuch } from './limits.js'
  *
  * @returns the lines, split after their first letter; the last one, with the letter `k`, is added here
  */
-export async function linesOf(
+export async function letteredLines(
   conversation: Conversation,
   text: string,
   doing?: string,

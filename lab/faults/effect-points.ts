@@ -7,7 +7,7 @@ export const isOver = (effect: Fault['effect'], point: ProbePoint, clock: Clock)
   effect.kind === 'partitions-late' && clock.now() >= (point['written'] as number) + effect.ms
 
 /** Whether an effect can act at a point of a kind that fits. */
-export function concerns(effect: Fault['effect'], point: ProbePoint): boolean {
+export function canActAt(effect: Fault['effect'], point: ProbePoint): boolean {
   switch (effect.kind) {
     case 'status':
     case 'connection-reset':

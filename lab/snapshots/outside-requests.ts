@@ -5,12 +5,12 @@ import type { Inputs } from './inputs.js'
 import { isOfLab } from './perform.js'
 
 /** Lets requests of other programs in, which come by sockets, once the lab is whole. */
-export class Entrance {
+export class OutsideRequests {
   #inputs: Inputs | undefined
   #isOpen = false
   #opened = (): void => {}
   readonly #opening = new Promise<void>((resolve) => (this.#opened = resolve))
-  readonly #behind = new Map<Door, Dispatch>()
+  readonly #dispatches = new Map<Door, Dispatch>()
 
   /** The log of calls, once the lab is whole and if it has one. */
   get inputs(): Inputs | undefined {
@@ -24,13 +24,13 @@ export class Entrance {
   }
 
   /** The dispatch behind a door, which the log does not see. */
-  behind(door: Door): Dispatch | undefined {
-    return this.#behind.get(door)
+  dispatchOf(door: Door): Dispatch | undefined {
+    return this.#dispatches.get(door)
   }
 
   /** Serves requests to `dispatch`, as calls of the log. One that a restore has cut off is answered with 503. */
-  to(door: Door, dispatch: Dispatch): Dispatch {
-    this.#behind.set(door, dispatch)
+  serving(door: Door, dispatch: Dispatch): Dispatch {
+    this.#dispatches.set(door, dispatch)
     return async (request) => {
       if (!this.#isOpen) await this.#opening
       if (!this.#inputs?.isOn || (door === 'api' && isOfLab(request.target))) return dispatch(request)

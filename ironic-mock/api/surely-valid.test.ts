@@ -10,7 +10,7 @@ import {
   type Operation,
 } from '../../wire/index.js'
 import { isMac, isUuid } from './formats.js'
-import { isSurelyValid } from './valid.js'
+import { isSurelyValid } from './surely-valid.js'
 
 const schemasOf = ({ body, querySchema }: Operation): JsonSchema[] => [
   ...(body && 'document' in body ? [body.document] : []),

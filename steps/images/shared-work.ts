@@ -1,6 +1,6 @@
 /** Work that several callers share. It is aborted when the last of them stops waiting. */
-export class Flights<T, P extends readonly unknown[]> {
-  readonly #underWay = new Map<string, Flight<T, P>>()
+export class SharedWork<T, P extends readonly unknown[]> {
+  readonly #underWay = new Map<string, Work<T, P>>()
 
   /**
    * Joins the work of that name, or starts it.
@@ -14,44 +14,44 @@ export class Flights<T, P extends readonly unknown[]> {
     { signal, onProgress }: { signal: AbortSignal; onProgress?: (...progress: P) => void },
   ): Promise<T> {
     signal.throwIfAborted()
-    const flight = this.#underWay.get(name) ?? this.#begin(name, work)
+    const shared = this.#underWay.get(name) ?? this.#begin(name, work)
     const listener = (...progress: P) => onProgress?.(...progress)
-    flight.listeners.add(listener)
+    shared.listeners.add(listener)
     let aborted = () => {}
     const abort = new Promise<never>((_, reject) => {
       aborted = () => reject(signal.reason as Error)
       signal.addEventListener('abort', aborted, { once: true })
     })
     try {
-      return await Promise.race([flight.result, abort])
+      return await Promise.race([shared.result, abort])
     } finally {
       signal.removeEventListener('abort', aborted)
-      flight.listeners.delete(listener)
-      if (flight.listeners.size === 0) {
-        this.#leave(name, flight)
-        flight.controller.abort(signal.reason)
+      shared.listeners.delete(listener)
+      if (shared.listeners.size === 0) {
+        this.#leave(name, shared)
+        shared.controller.abort(signal.reason)
       }
     }
   }
 
-  #begin(name: string, work: Parameters<Flights<T, P>['join']>[1]): Flight<T, P> {
+  #begin(name: string, work: Parameters<SharedWork<T, P>['join']>[1]): Work<T, P> {
     const controller = new AbortController()
     const listeners = new Set<(...progress: P) => void>()
     const result = work(controller.signal, (...progress) => {
       for (const listener of listeners) listener(...progress)
     })
-    const flight = { result, controller, listeners }
-    this.#underWay.set(name, flight)
-    result.finally(() => this.#leave(name, flight)).catch(() => {})
-    return flight
+    const shared = { result, controller, listeners }
+    this.#underWay.set(name, shared)
+    result.finally(() => this.#leave(name, shared)).catch(() => {})
+    return shared
   }
 
-  #leave(name: string, flight: Flight<T, P>): void {
-    if (this.#underWay.get(name) === flight) this.#underWay.delete(name)
+  #leave(name: string, shared: Work<T, P>): void {
+    if (this.#underWay.get(name) === shared) this.#underWay.delete(name)
   }
 }
 
-interface Flight<T, P extends readonly unknown[]> {
+interface Work<T, P extends readonly unknown[]> {
   result: Promise<T>
   controller: AbortController
   listeners: Set<(...progress: P) => void>

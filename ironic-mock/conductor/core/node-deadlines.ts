@@ -1,5 +1,5 @@
 import type { Records } from '../../store/records.js'
-import { WAITING_HEARTBEAT } from './commit-of.js'
+import { WAITING_HEARTBEAT } from './reaction-commit.js'
 
 /** A time limit that a node is under. */
 export interface NodeDeadline {

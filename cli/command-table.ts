@@ -1,4 +1,4 @@
-import { command, type OwnCommand } from './command-shape.js'
+import { command, type TableCommand } from './command-shape.js'
 import { HARDWARE_LAB_COMMANDS } from './hardware-lab-commands.js'
 import { LAB_COMMANDS } from './lab-commands.js'
 import * as takes from './options/option-lists.js'
@@ -18,7 +18,7 @@ export const COMMAND_FAMILIES = {
   run: 'install the machines of a lab, as a file of hosts says',
 } as const
 
-export const OWN_COMMANDS: readonly OwnCommand<OptionName>[] = [
+export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
   command({
     usage: 'up',
     description: 'run a mock Ironic with simulated machines until it is stopped',

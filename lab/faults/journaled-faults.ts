@@ -6,7 +6,7 @@ import type { AddedFault, Fault, FaultChange, Faults } from './fault.js'
  *
  * @param changing called when a fault was added, and before one is lifted
  */
-export function notedFaults(faults: Faults, recorder: Recorder, changing: (change: FaultChange) => void): Faults {
+export function journaledFaults(faults: Faults, recorder: Recorder, changing: (change: FaultChange) => void): Faults {
   const note = (what: 'added' | 'lifted', id: string): void => {
     const found = faults.get(id)
     if (found) recorder.fault(what, found)

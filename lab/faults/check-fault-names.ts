@@ -2,13 +2,13 @@ import { UserError } from '../../runtime/index.js'
 import { ON_LINKS } from './check-fault.js'
 import type { Fault } from './fault.js'
 import type { FaultContext } from './faults.js'
-import { unknownWord } from './known-words.js'
+import { unknownName } from './known-names.js'
 
 /**
  * @throws UserError `fault` for an effect that nothing here can have, for a time that has passed, for a node, machine, disk, call, step, phase or state that there is not, for a program that is
  *   nearly one, and for a node with the machine of another
  */
-export function checkNamed({ match, effect, between }: Fault, context: FaultContext): void {
+export function checkFaultNames({ match, effect, between }: Fault, context: FaultContext): void {
   const { node, machine, disk } = match
   const never = (message: string, remedy: string) =>
     new UserError('fault', `${message}, so the fault could never strike`, { remedy, kind: 'usage' })
@@ -20,7 +20,7 @@ export function checkNamed({ match, effect, between }: Fault, context: FaultCont
       `between ended after ${between[1] / 1000} s of lab time, and ${Math.floor(elapsed) / 1000} s have passed`,
       'name a time to come: GET /_lab/clock has what has elapsed',
     )
-  const unknown = unknownWord(match, context.steps)
+  const unknown = unknownName(match, context.steps)
   if (unknown) throw never(unknown.message, unknown.remedy)
   const found = node === undefined ? undefined : context.node(node)
   if (node !== undefined && !found) throw never(`there is no node ${node}`, 'name a node by its uuid or name')

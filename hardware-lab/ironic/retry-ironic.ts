@@ -2,7 +2,7 @@ import { errorChain, UserError } from '../../runtime/index.js'
 import { ConnectionFailed, IronicRefused, type ApiNode, type ProvisionState } from '../../wire/index.js'
 import type { HostStage } from '../hosts/host.js'
 import type { HostContext } from '../pipeline/context.js'
-import { nodeNameOf } from './node-of.js'
+import { nodeNameOf } from './host-node.js'
 
 /** Whether another attempt helps: the node is locked for a while, or the Ironic is starting. */
 const isPassing = (error: unknown): boolean =>
@@ -11,7 +11,7 @@ const isPassing = (error: unknown): boolean =>
     ([502, 503, 504].includes(error.status) || (error.status === 409 && /locked/i.test(error.message))))
 
 /** Asks until there is an answer that lasts; the time limit of the stage ends it. */
-export async function patiently<T>(
+export async function retried<T>(
   { host, ironic, clock, every, report }: HostContext,
   stage: HostStage,
   signal: AbortSignal,
@@ -51,7 +51,7 @@ export async function settles(
 ): Promise<ApiNode> {
   const { host, state, ironic, clock, every } = context
   for (let seen: string | undefined; ;) {
-    const node = await patiently(context, stage, signal, () => ironic!.client.node(state.ironic!.node))
+    const node = await retried(context, stage, signal, () => ironic!.client.node(state.ironic!.node))
     const { provision_state: now, target_provision_state: target, last_error: error } = node
     if (states.includes(now) && target === null) return node
     if (now !== seen) context.report({ event: 'progress', host: host.name, stage, text: (seen = now) })
