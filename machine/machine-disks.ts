@@ -4,7 +4,7 @@ import { held, temporaryFolder, type Clock, type Logger, type Probe, type Tempor
 import type { BlockDevice } from './disk/block-device.js'
 import { describedDisk, type DescribedDevice, type DiskState } from './disk/described-disk.js'
 import { FileBacked } from './disk/file-backed.js'
-import { whilePowered } from './disk/powered-disk.js'
+import { whilePowered, type BootOfDisks } from './disk/powered-disk.js'
 import { probed, showsPartitions } from './disk/probed-disk.js'
 import { WriteLog, type WrittenRange } from './disk/write-log.js'
 import { imageOf, noSuchDisk } from './hardware/changed-hardware.js'
@@ -43,12 +43,6 @@ export class DiskFolder implements AsyncDisposable {
   }
 }
 
-/** A boot, and the program of it that writes at the moment. */
-interface WriterOfBoot {
-  boot: string
-  writer: () => string
-}
-
 /** Sectors at the start of a disk that a GPT takes. */
 const TABLE_SECTORS = 34
 
@@ -78,16 +72,36 @@ interface DiskParts {
   logger: Logger
 }
 
+/** A disk of the machine, or one that was taken out. */
+class MachineDisk {
+  /** The writes of this process. */
+  written: WriteLog | undefined
+  /** The last write to the partition table. */
+  table: TableWrite | undefined
+
+  constructor(
+    /** As programs reach it, through the probe. */
+    readonly device: BlockDevice,
+    readonly own: DescribedDevice | FileBacked,
+  ) {}
+
+  get file(): FileBacked | undefined {
+    return this.own instanceof FileBacked ? this.own : undefined
+  }
+
+  get described(): DescribedDevice | undefined {
+    return this.own instanceof FileBacked ? undefined : this.own
+  }
+
+  get log(): WriteLog {
+    return (this.written ??= new WriteLog())
+  }
+}
+
 /** A machine's disks, also those that were taken out. Files are opened on first use and closed when the machine is switched off. */
 export class MachineDisks implements AsyncDisposable {
   /** By the names of their files. */
-  readonly #devices = new Map<string, BlockDevice>()
-  readonly #described = new Map<string, DescribedDevice>()
-  readonly #files = new Map<string, FileBacked>()
-  /** Those of disks that were written by this process. */
-  readonly #written = new Map<string, WriteLog>()
-  /** The last write to the partition table of each. */
-  readonly #tables = new Map<string, TableWrite>()
+  readonly #disks = new Map<string, MachineDisk>()
   readonly #spec: MachineSpec
   readonly #parts: DiskParts
 
@@ -100,134 +114,128 @@ export class MachineDisks implements AsyncDisposable {
 
   /** Makes the devices of disks that are new in the machine. */
   fit(): void {
-    const { id, disks, takenOut = [] } = this.#spec
+    const { disks, takenOut = [] } = this.#spec
     for (const disk of [...disks, ...takenOut])
-      if (!this.#devices.has(imageOf(disk)))
-        this.#devices.set(imageOf(disk), probed(this.#device(disk), this.#parts.probe, id))
+      if (!this.#disks.has(imageOf(disk))) this.#disks.set(imageOf(disk), this.#made(disk))
   }
 
-  /** The disks for one boot: after its end every access rejects with the signal's reason. */
-  forBoot(signal: AbortSignal, { boot, writer }: WriterOfBoot): ReadonlyMap<string, BlockDevice> {
+  /**
+   * The disks for one boot: after its end every access rejects with the signal's reason.
+   *
+   * @param writer the program that writes at the moment
+   */
+  forBoot(signal: () => AbortSignal, boot: string, writer: () => string): ReadonlyMap<string, BlockDevice> {
     const { clock, probe } = this.#parts
-    return new Map(
-      this.#spec.disks.map((disk) => {
-        const image = imageOf(disk)
-        const wrote = (offset: number, length: number): void => {
-          const at = clock.now()
-          if (offset < TABLE_SECTORS * disk.sectorSize) this.#tables.set(image, { at, boot })
-          this.#logOf(image).note({ offset, length, at, boot, by: writer() })
-        }
-        const place = { machine: this.#spec.id, disk: disk.name }
-        const shows = (): Promise<boolean> => {
-          const table = this.#tables.get(image)
-          // A boot finds the partitions that are there.
-          return table?.boot === boot ? showsPartitions(probe, { ...place, written: table.at }) : Promise.resolve(true)
-        }
-        return [disk.name, whilePowered(this.#devices.get(image)!, { signal, wrote, showsPartitions: shows })]
-      }),
-    )
+    const ofBoot: BootOfDisks = {
+      get signal() {
+        return signal()
+      },
+      wrote: (name, offset, length) => {
+        const { disk, spec } = this.#inPlace(name)
+        const at = clock.now()
+        if (offset < TABLE_SECTORS * spec.sectorSize) disk.table = { at, boot }
+        disk.log.note({ offset, length, at, boot, by: writer() })
+      },
+      showsPartitions: (name) => {
+        const { table } = this.#inPlace(name).disk
+        // A boot finds the partitions that are there.
+        if (table?.boot !== boot) return Promise.resolve(true)
+        return showsPartitions(probe, { machine: this.#spec.id, disk: name, written: table.at })
+      },
+    }
+    return new Map(this.#spec.disks.map(({ name }) => [name, whilePowered(this.#inPlace(name).disk.device, ofBoot)]))
   }
 
   /** Looks at a disk past the probe: no fault strikes. Files are closed after the work unless the machine is `on`. */
   async look<T>(name: string, on: boolean, work: (seen: SeenDisk) => Promise<T>): Promise<T> {
-    const spec = this.#spec.disks.find((each) => each.name === name)
-    if (!spec) throw noSuchDisk(this.#spec, name)
-    const image = imageOf(spec)
-    const file = this.#files.get(image)
-    const device = file ? ((await file.exists()) ? file : undefined) : this.#described.get(image)
+    const {
+      spec,
+      disk: { own, file, written },
+    } = this.#inPlace(name)
+    const device = !file || (await file.exists()) ? own : undefined
     try {
-      return await work({ spec, device, written: this.#written.get(image)?.ranges ?? [] })
+      return await work({ spec, device, written: written?.ranges ?? [] })
     } finally {
       if (!on) await file?.close()
     }
   }
 
-  #logOf(image: string): WriteLog {
-    const log = this.#written.get(image) ?? new WriteLog()
-    this.#written.set(image, log)
-    return log
+  /** The disk with a kernel name. */
+  #inPlace(name: string): { spec: DiskSpec; disk: MachineDisk } {
+    const spec = this.#spec.disks.find((each) => each.name === name)
+    if (!spec) throw noSuchDisk(this.#spec, name)
+    return { spec, disk: this.#disks.get(imageOf(spec))! }
   }
 
   /** Path of the file behind a disk; undefined for a described disk. */
   async fileOf(name: string): Promise<string | undefined> {
-    const disk = this.#spec.disks.find((each) => each.name === name)
-    return disk && this.#files.get(imageOf(disk))?.path()
+    const spec = this.#spec.disks.find((each) => each.name === name)
+    return spec && this.#disks.get(imageOf(spec))?.file?.path()
   }
 
   async close(): Promise<void> {
-    for (const file of this.#files.values()) await file.close()
+    for (const { file } of this.#disks.values()) await file?.close()
   }
 
   /** A disk that is a file with contents, which no snapshot can keep. */
   async writtenFile(): Promise<string | undefined> {
-    for (const file of this.#files.values()) if (await file.exists()) return file.name
+    for (const { file } of this.#disks.values()) if (await file?.exists()) return file?.name
     return undefined
   }
 
   get hasFiles(): boolean {
-    return this.#files.size > 0
+    for (const { file } of this.#disks.values()) if (file) return true
+    return false
   }
 
   /** The described disks that were written, by the names of their images. */
   take(): [name: string, state: TakenDisk][] {
-    return [...this.#described].flatMap(([image, disk]) => {
-      const state = disk.take()
+    return [...this.#disks].flatMap(([image, { described, written, table }]) => {
+      const state = described?.take()
       if (!state) return []
-      const table = this.#tables.get(image)
-      return [[image, { ...state, written: this.#written.get(image)?.ranges ?? [], ...(table ? { table } : {}) }]]
+      return [[image, { ...state, written: written?.ranges ?? [], ...(table ? { table } : {}) }]]
     })
   }
 
   /** Whether the described disks are in these states; a disk that is a file never is. */
   are(states: readonly (readonly [name: string, state: DiskState])[]): boolean {
-    if (this.#files.size > 0) return false
-    return [...this.#described].every(
-      ([image, disk]) => disk.revision!() === (states.find(([name]) => name === image)?.[1].revision ?? 0),
+    return [...this.#disks].every(
+      ([image, { described }]) =>
+        described?.revision() === (states.find(([name]) => name === image)?.[1].revision ?? 0),
     )
   }
 
   /** All other disks are as new; those that are files are made again when they are needed. */
   async restore(states: readonly (readonly [name: string, state: TakenDisk])[]): Promise<void> {
-    const written = new Map(states)
+    const taken = new Map(states)
     this.fit()
-    for (const [image, disk] of this.#described) disk.restore(written.get(image))
-    this.#written.clear()
-    this.#tables.clear()
-    for (const [image, { written: ranges, table }] of states) {
-      this.#logOf(image).restore(ranges)
-      if (table) this.#tables.set(image, table)
+    for (const [image, disk] of this.#disks) {
+      const state = taken.get(image)
+      disk.described?.restore(state)
+      disk.written = undefined
+      if (state) disk.log.restore(state.written)
+      disk.table = state?.table
     }
-    for (const file of this.#files.values()) await file.remove()
+    for (const { file } of this.#disks.values()) await file?.remove()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const device of this.#devices.values()) await device[Symbol.asyncDispose]()
+    for (const { device } of this.#disks.values()) await device[Symbol.asyncDispose]()
   }
 
-  #describe(disk: DiskSpec): BlockDevice {
-    const device = describedDisk(disk, this.#parts.changing)
-    this.#described.set(imageOf(disk), device)
-    return device
+  #made(disk: DiskSpec): MachineDisk {
+    const own = disk.backing.kind === 'described' ? describedDisk(disk, this.#parts.changing) : this.#file(disk)
+    return new MachineDisk(probed(own, this.#parts.probe, this.#spec.id), own)
   }
 
-  #device(disk: DiskSpec): BlockDevice {
+  #file(disk: DiskSpec): FileBacked {
     const { folder, clock, logger } = this.#parts
     const { id } = this.#spec
-    const image = imageOf(disk)
-    switch (disk.backing.kind) {
-      case 'described':
-        return this.#describe(disk)
-      case 'file': {
-        const { file: ownPath } = disk.backing
-        const path = ownPath ?? (async () => join(await folder.of(id), `${encodeURIComponent(image)}.img`))
-        const file = new FileBacked(disk, path, clock, {
-          ours: ownPath === undefined,
-          hostIsFull: (file) =>
-            logger('error', `${id}: ${disk.name} cannot be written, since the disk of ${file} is full`),
-        })
-        this.#files.set(image, file)
-        return file
-      }
-    }
+    const ownPath = disk.backing.kind === 'file' ? disk.backing.file : undefined
+    const path = ownPath ?? (async () => join(await folder.of(id), `${encodeURIComponent(imageOf(disk))}.img`))
+    return new FileBacked(disk, path, clock, {
+      ours: ownPath === undefined,
+      hostIsFull: (file) => logger('error', `${id}: ${disk.name} cannot be written, since the disk of ${file} is full`),
+    })
   }
 }

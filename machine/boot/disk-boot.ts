@@ -30,10 +30,15 @@ export async function bootDisk(booting: BootingMachine, signal: AbortSignal): Pr
 
 /** @param signal ends access to the disks, also to that of the returned system */
 export const findOnDisks = ({ record, parts }: BootingMachine, signal: AbortSignal): Promise<Bootable | undefined> =>
-  findBootable(record.asBooted(), parts.disks.forBoot(signal, ofSystem(record)), record.state.efi, parts)
+  findBootable(record.asBooted(), disksOfSystem({ record, parts }, signal), record.state.efi, parts)
 
-/** Names the system on the disk as the one who writes. */
-const ofSystem = ({ state }: BootingMachine['record']) => ({ boot: state.boot?.id ?? '', writer: () => 'system' })
+/** The disks, to which the system on the disk writes. */
+const disksOfSystem = ({ record, parts }: Pick<BootingMachine, 'record' | 'parts'>, signal: AbortSignal) =>
+  parts.disks.forBoot(
+    () => signal,
+    record.state.boot?.id ?? '',
+    () => 'system',
+  )
 
 async function startSystem(
   bootable: Bootable,
@@ -46,7 +51,7 @@ async function startSystem(
   state.efi.current = bootable.efiEntry
   let outcome: DiskBoot = 'up'
   if (bootable.firstBoot) {
-    const disks = parts.disks.forBoot(signal, ofSystem(record))
+    const disks = disksOfSystem({ record, parts }, signal)
     const inputs = { spec: record.asBooted(), bootId: boot.id, disks, system, clock, random, probe, downloads, signal }
     outcome = await firstBoot(bootable, inputs, async (report) => {
       signal.throwIfAborted()

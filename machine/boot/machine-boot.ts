@@ -207,7 +207,7 @@ export class MachineBoot {
       efi: record.state.efi,
       mounts: record.mounts,
       staged,
-      disks: (signal, writer) => disks.forBoot(signal, { boot: boot.id, writer }),
+      disks: (signal, writer) => disks.forBoot(signal, boot.id, writer),
       store,
       clock,
       random,

@@ -25,3 +25,6 @@ export interface BlockDevice extends AsyncDisposable {
    */
   revision?(): number | undefined
 }
+
+/** The part of a disk by which its partitions and filesystems are read. */
+export type ReadableDisk = Pick<BlockDevice, 'name' | 'size' | 'sectorSize' | 'read'>

@@ -25,14 +25,16 @@ export interface DiskState {
 
 /** A described disk, whose contents can be taken and put back without copying them. */
 export interface DescribedDevice extends AdoptingDevice {
+  revision(): number
   /** Undefined for a disk that nothing was ever written to. */
   take(): DiskState | undefined
   /** Without a state, the disk is as new. */
   restore(state: DiskState | undefined): void
 }
 
-/** A disk that can adopt a range of an image at the same offset, without copying its bytes. */
+/** A disk in memory, which can adopt a range of an image at the same offset, without copying its bytes. */
 export interface AdoptingDevice extends BlockDevice {
+  revision(): number | undefined
   /** @throws DiskError ENOSPC when the range ends past the end of the disk; the part that fits is adopted */
   adopt(offset: number, length: number, image: ImageContents): Promise<void>
 }
@@ -58,12 +60,16 @@ export function describedDisk(
   return new DescribedDisk(options.name, options.size, options.sectorSize, changing)
 }
 
+/** Contents of all disks that nothing was ever written to: those of thousands of machines would be megabytes. */
+const NO_PAGES: ReadonlyMap<number, StoredPage> = new Map()
+const NONE_ADOPTED: readonly Adopted[] = []
+
 class DescribedDisk implements DescribedDevice {
-  /** Written pages. They have precedence over adopted ones. Copied before the next change when a snapshot has them. */
-  #pages = new Map<number, StoredPage>()
-  #isShared = false
+  /** Written pages. They have precedence over adopted ones. Copied before the next change while others have them too. */
+  #pages: Map<number, StoredPage> = NO_PAGES as Map<number, StoredPage>
+  #isShared = true
   /** Adopted ranges by page index, without overlaps, in no order. */
-  #adopted: Adopted[] = []
+  #adopted = NONE_ADOPTED as Adopted[]
   #revision = 0
 
   constructor(
@@ -98,9 +104,9 @@ class DescribedDisk implements DescribedDevice {
   }
 
   restore(state: DiskState | undefined): void {
-    this.#pages = (state?.pages ?? new Map<number, StoredPage>()) as Map<number, StoredPage>
-    this.#isShared = state !== undefined
-    this.#adopted = (state?.adopted ?? []).map((range) => ({ ...range }))
+    this.#pages = (state?.pages ?? NO_PAGES) as Map<number, StoredPage>
+    this.#isShared = true
+    this.#adopted = (state?.adopted ?? NONE_ADOPTED).map((range) => ({ ...range }))
     this.#revision = state?.revision ?? 0
   }
 
@@ -164,7 +170,8 @@ class DescribedDisk implements DescribedDevice {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#pages = new Map()
+    this.#pages = NO_PAGES as Map<number, StoredPage>
+    this.#isShared = true
     this.#adopted = []
     return Promise.resolve()
   }
@@ -174,6 +181,7 @@ class DescribedDisk implements DescribedDevice {
     this.changing()
     if (!this.#isShared) return
     this.#pages = new Map(this.#pages)
+    this.#adopted = [...this.#adopted]
     this.#isShared = false
   }
 

@@ -14,7 +14,7 @@ export interface Filesystem {
 
 /** Recognises a filesystem by its superblock, `length` bytes from `offset`; undefined for an unknown one. */
 export async function probeFilesystem(
-  device: BlockDevice,
+  device: Pick<BlockDevice, 'read'>,
   offset: number,
   length: number,
 ): Promise<Filesystem | undefined> {

@@ -139,7 +139,7 @@ export function gptSectorSize(bytes: Uint8Array): 512 | 4096 | undefined {
  *
  * @returns undefined when there is no valid table
  */
-export async function readGpt(device: BlockDevice): Promise<Gpt | undefined> {
+export async function readGpt(device: Pick<BlockDevice, 'sectorSize' | 'read'>): Promise<Gpt | undefined> {
   const header = bufferOf(await device.read(device.sectorSize, device.sectorSize))
   if (!hasSignature(header)) return undefined
   try {

@@ -1,5 +1,5 @@
 import { getPartitions } from 'partitioninfo'
-import type { BlockDevice } from './block-device.js'
+import type { BlockDevice, ReadableDisk } from './block-device.js'
 import { probeFilesystem, type Filesystem } from './filesystem-probe.js'
 import { readGpt, type Gpt } from './gpt.js'
 
@@ -57,14 +57,15 @@ export async function readLayoutOfBadDisk(device: BlockDevice): Promise<DiskLayo
   if (layout) return layout
   const read: BlockDevice['read'] = async (offset, length) =>
     (await device.read(offset, length).catch(unlessBad)) ?? new Uint8Array(length)
-  return readLayoutNow({ ...device, read })
+  const { name, size, sectorSize } = device
+  return readLayoutNow({ name, size, sectorSize, read })
 }
 
 /** A layout as the kernel shows it: it may know the partitions of a new table later than they are written. */
 export const asShown = async (device: BlockDevice, layout: DiskLayout): Promise<DiskLayout> =>
   (await device.showsPartitions?.()) === false ? { ...layout, partitions: [] } : layout
 
-async function readLayoutNow(device: BlockDevice): Promise<DiskLayout> {
+async function readLayoutNow(device: ReadableDisk): Promise<DiskLayout> {
   const gpt = await readGpt(device)
   if (gpt) {
     const partitions = await Promise.all(
@@ -90,7 +91,7 @@ export async function partitionsLabelled(device: BlockDevice, label: string): Pr
   return partitions.filter(({ filesystem }) => filesystem?.label === label)
 }
 
-async function readMbr(device: BlockDevice): Promise<Partition[] | undefined> {
+async function readMbr(device: ReadableDisk): Promise<Partition[] | undefined> {
   const sector = Buffer.from(await device.read(0, 512))
   if (sector.length < 512 || sector.readUInt16LE(510) !== 0xaa55) return undefined
   // A filesystem's boot sector has the same signature; a table has valid boot flags and at least one type.

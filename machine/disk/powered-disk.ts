@@ -1,39 +1,80 @@
 import type { BlockDevice } from './block-device.js'
-import { canAdopt, type AdoptingDevice } from './described-disk.js'
+import { canAdopt, type AdoptingDevice, type ImageContents } from './described-disk.js'
 
-interface BootOfDisk {
+/** The parts of a boot that all of its disks share. */
+export interface BootOfDisks {
   /** After its abort every access rejects with its reason. */
-  signal: AbortSignal
+  readonly signal: AbortSignal
   /** Called after each write. */
-  wrote: (offset: number, length: number) => void
-  showsPartitions: () => Promise<boolean>
+  wrote: (disk: string, offset: number, length: number) => void
+  showsPartitions: (disk: string) => Promise<boolean>
 }
 
 /** A disk for one boot. */
-export function whilePowered(device: BlockDevice, { signal, wrote, showsPartitions }: BootOfDisk): BlockDevice {
-  const gate = <T>(access: () => Promise<T>): Promise<T> =>
-    signal.aborted ? Promise.reject(signal.reason as Error) : access()
-  const writing = async (offset: number, length: number, access: () => Promise<void>): Promise<void> => {
-    await gate(access)
-    wrote(offset, Math.min(length, device.size - offset))
+export function whilePowered(device: BlockDevice, boot: BootOfDisks): BlockDevice {
+  return canAdopt(device) ? new PoweredMemoryDisk(device, boot) : new PoweredDisk(device, boot)
+}
+
+class PoweredDisk<D extends BlockDevice> implements BlockDevice {
+  constructor(
+    protected readonly device: D,
+    private readonly boot: BootOfDisks,
+  ) {}
+
+  get name(): string {
+    return this.device.name
   }
-  const gated: BlockDevice = {
-    ...(device.revision && { revision: () => device.revision!() }),
-    name: device.name,
-    size: device.size,
-    sectorSize: device.sectorSize,
-    read: (offset, length) => gate(() => device.read(offset, length)),
-    write: (offset, bytes) => writing(offset, bytes.length, () => device.write(offset, bytes)),
-    discard: (offset, length) => writing(offset, length, () => device.discard(offset, length)),
-    flush: () => gate(() => device.flush()),
-    showsPartitions,
-    // The disk belongs to the machine instead of the boot.
-    [Symbol.asyncDispose]: () => Promise.resolve(),
+
+  get size(): number {
+    return this.device.size
   }
-  if (!canAdopt(device)) return gated
-  const adopting: AdoptingDevice = {
-    ...gated,
-    adopt: (offset, length, image) => writing(offset, length, () => device.adopt(offset, length, image)),
+
+  get sectorSize(): number {
+    return this.device.sectorSize
   }
-  return adopting
+
+  read(offset: number, length: number): Promise<Uint8Array> {
+    return this.#gate(() => this.device.read(offset, length))
+  }
+
+  write(offset: number, bytes: Uint8Array): Promise<void> {
+    return this.writing(offset, bytes.length, () => this.device.write(offset, bytes))
+  }
+
+  discard(offset: number, length: number): Promise<void> {
+    return this.writing(offset, length, () => this.device.discard(offset, length))
+  }
+
+  flush(): Promise<void> {
+    return this.#gate(() => this.device.flush())
+  }
+
+  showsPartitions(): Promise<boolean> {
+    return this.boot.showsPartitions(this.device.name)
+  }
+
+  /** The disk belongs to the machine instead of the boot. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve()
+  }
+
+  protected async writing(offset: number, length: number, access: () => Promise<void>): Promise<void> {
+    await this.#gate(access)
+    this.boot.wrote(this.device.name, offset, Math.min(length, this.device.size - offset))
+  }
+
+  #gate<T>(access: () => Promise<T>): Promise<T> {
+    const { signal } = this.boot
+    return signal.aborted ? Promise.reject(signal.reason as Error) : access()
+  }
+}
+
+class PoweredMemoryDisk extends PoweredDisk<AdoptingDevice> implements AdoptingDevice {
+  revision(): number | undefined {
+    return this.device.revision()
+  }
+
+  adopt(offset: number, length: number, image: ImageContents): Promise<void> {
+    return this.writing(offset, length, () => this.device.adopt(offset, length, image))
+  }
 }

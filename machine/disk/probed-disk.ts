@@ -30,27 +30,63 @@ export const showsPartitions = (probe: Probe, place: Omit<PartitionsPoint, 'kind
 
 /** A disk whose every access passes the probe, so that faults can strike it and the journal records it. */
 export function probed(device: BlockDevice, probe: Probe, machine: string): BlockDevice {
-  const around = <T>(kind: DiskPoint['kind'], offset: number, length: number, run: () => Promise<T>): Promise<T> =>
-    probe.watches(kind)
+  return canAdopt(device) ? new ProbedMemoryDisk(device, probe, machine) : new ProbedDisk(device, probe, machine)
+}
+
+class ProbedDisk<D extends BlockDevice> implements BlockDevice {
+  constructor(
+    protected readonly device: D,
+    protected readonly probe: Probe,
+    private readonly machine: string,
+  ) {}
+
+  get name(): string {
+    return this.device.name
+  }
+
+  get size(): number {
+    return this.device.size
+  }
+
+  get sectorSize(): number {
+    return this.device.sectorSize
+  }
+
+  read(offset: number, length: number): Promise<Uint8Array> {
+    return this.around('disk-read', offset, length, () => this.device.read(offset, length))
+  }
+
+  write(offset: number, bytes: Uint8Array): Promise<void> {
+    return this.around('disk-write', offset, bytes.length, () => this.device.write(offset, bytes))
+  }
+
+  discard(offset: number, length: number): Promise<void> {
+    return this.around('disk-write', offset, length, () => this.device.discard(offset, length))
+  }
+
+  flush(): Promise<void> {
+    return this.device.flush()
+  }
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.device[Symbol.asyncDispose]()
+  }
+
+  protected around<T>(kind: DiskPoint['kind'], offset: number, length: number, run: () => Promise<T>): Promise<T> {
+    const { probe, machine, device } = this
+    return probe.watches(kind)
       ? probe.around({ kind, machine, disk: device.name, offset, length } satisfies DiskPoint, run)
       : run()
-  const base: BlockDevice = {
-    // A watched read may fail where nothing has changed.
-    ...(device.revision && { revision: () => (probe.watches('disk-read') ? undefined : device.revision!()) }),
-    name: device.name,
-    size: device.size,
-    sectorSize: device.sectorSize,
-    read: (offset, length) => around('disk-read', offset, length, () => device.read(offset, length)),
-    write: (offset, bytes) => around('disk-write', offset, bytes.length, () => device.write(offset, bytes)),
-    discard: (offset, length) => around('disk-write', offset, length, () => device.discard(offset, length)),
-    flush: () => device.flush(),
-    [Symbol.asyncDispose]: () => device[Symbol.asyncDispose](),
   }
-  if (!canAdopt(device)) return base
-  const adopting: AdoptingDevice = {
-    ...base,
-    adopt: (offset: number, length: number, image: ImageContents) =>
-      around('disk-write', offset, length, () => device.adopt(offset, length, image)),
+}
+
+class ProbedMemoryDisk extends ProbedDisk<AdoptingDevice> implements AdoptingDevice {
+  /** A watched read may fail where nothing has changed. */
+  revision(): number | undefined {
+    return this.probe.watches('disk-read') ? undefined : this.device.revision()
   }
-  return adopting
+
+  adopt(offset: number, length: number, image: ImageContents): Promise<void> {
+    return this.around('disk-write', offset, length, () => this.device.adopt(offset, length, image))
+  }
 }

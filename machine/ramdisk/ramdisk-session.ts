@@ -58,7 +58,7 @@ export interface SessionParts {
   boot: Boot
   efi: Inside['efi']
   mounts: Inside['mounts']
-  disks: (signal: AbortSignal, writer: () => string) => ReadonlyMap<string, BlockDevice>
+  disks: (signal: () => AbortSignal, writer: () => string) => ReadonlyMap<string, BlockDevice>
   store: MachineStore
   clock: Clock
   random: Random
@@ -113,7 +113,7 @@ export class RamdiskSession {
       spec,
       boot: parts.boot,
       files: tree,
-      disks: parts.disks(this.#power.signal, () => [...this.#programs.values()].findLast((name) => name) ?? 'ramdisk'),
+      disks: parts.disks(() => this.#power.signal, () => [...this.#programs.values()].findLast((name) => name) ?? 'ramdisk'),
       efi: parts.efi,
       mounts: parts.mounts,
       staged: parts.staged,

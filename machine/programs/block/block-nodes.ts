@@ -49,18 +49,21 @@ export async function blockNodes(inside: Inside): Promise<BlockDiskNode[]> {
   return [...disks, ...arrays.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))]
 }
 
-/** Nodes by the layout that they were made from: they change with it, and {@link readLayout} keeps it until then. */
-const nodes = new WeakMap<DiskLayout, BlockDiskNode>()
+/**
+ * Nodes by the layout that they were made from: they change with it, and {@link readLayout} keeps it until then. Those of idle
+ * machines are collected, since they are made anew from the same layout.
+ */
+const nodes = new WeakMap<DiskLayout, WeakRef<BlockDiskNode>>()
 
 async function diskNode(inside: Inside, disk: DiskSpec): Promise<BlockDiskNode> {
   const device = inside.disks.get(disk.name)!
   const layout = await asShown(device, await readLayoutOfBadDisk(device))
-  let node = nodes.get(layout)
+  let node = nodes.get(layout)?.deref()
   if (!node) {
     const { byPath, byId } = diskNames(inside.spec, disk)
     const stable = [...byId.map((id) => `/dev/disk/by-id/${id}`), `/dev/disk/by-path/${byPath}`]
     node = wholeNode({ kind: 'disk', disk, device, layout, stable, array: null })
-    nodes.set(layout, node)
+    nodes.set(layout, new WeakRef(node))
   }
   return node
 }

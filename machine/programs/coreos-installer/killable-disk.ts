@@ -10,7 +10,6 @@ export function killable(device: BlockDevice, signal: AbortSignal): BlockDevice 
     return result
   }
   const base: BlockDevice = {
-    ...(device.revision && { revision: () => device.revision!() }),
     name: device.name,
     size: device.size,
     sectorSize: device.sectorSize,
@@ -25,6 +24,7 @@ export function killable(device: BlockDevice, signal: AbortSignal): BlockDevice 
   if (!canAdopt(device)) return base
   const adopting: AdoptingDevice = {
     ...base,
+    revision: () => device.revision(),
     adopt: (offset, length, image) => alive(() => device.adopt(offset, length, image)),
   }
   return adopting
