@@ -1,12 +1,9 @@
 import type { Clock } from '../runtime/index.js'
 
-/** One for all: an error made at each heartbeat of each agent, with its stack, costs more than the wait. */
-const CANCELLED = new Error('another wait has replaced this one')
-
 /** A timer for one wait at a time: setting it replaces the earlier wait. */
 export class Timer {
   readonly #clock: Clock
-  #current: AbortController | undefined
+  #current: Disposable | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -15,20 +12,18 @@ export class Timer {
   /** @param at milliseconds since the epoch */
   set(at: number, weak: boolean, fire: () => void): void {
     this.cancel()
-    const controller = new AbortController()
-    this.#current = controller
-    void this.#clock.sleep(Math.max(0, at - this.#clock.now()), { weak, signal: controller.signal }).then(
+    this.#current = this.#clock.timer(
+      Math.max(0, at - this.#clock.now()),
       () => {
-        if (this.#current !== controller) return
         this.#current = undefined
         fire()
       },
-      () => {},
+      { weak },
     )
   }
 
   cancel(): void {
-    this.#current?.abort(CANCELLED)
+    this.#current?.[Symbol.dispose]()
     this.#current = undefined
   }
 }

@@ -104,6 +104,41 @@ describe('the system clock', () => {
     for (const speed of [0, -1, NaN, Infinity]) expect(() => systemClock(speed)).toThrow(RangeError)
   })
 
+  test('fires timers in the order of their times, and none that was disposed of', async () => {
+    const clock = systemClock()
+    const fired: number[] = []
+    const [third, , second] = [30, 10, 20].map((ms) => clock.timer(ms, () => fired.push(ms)))
+    second![Symbol.dispose]()
+    const fourth = new Promise<void>((resolve) => void clock.timer(40, resolve))
+    await fourth
+    third![Symbol.dispose]()
+    expect(fired).toEqual([10, 30])
+  })
+
+  test('waits for any number of sleeps by one timeout', async () => {
+    const timeouts = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+    const clock = systemClock()
+    const before = timeouts()
+    const over = new AbortController()
+    const sleeps = Array.from({ length: 1000 }, (_, n) => clock.sleep(minutes(1) + n, { signal: over.signal }))
+    expect(timeouts()).toBe(before + 1)
+    over.abort(new Error('enough'))
+    for (const sleep of sleeps) await expect(sleep).rejects.toThrow('enough')
+    expect(timeouts()).toBe(before)
+  })
+
+  test('a sleep that is set while timers fire is no part of that turn', async () => {
+    const clock = systemClock()
+    let count = 0
+    const again = (): void => {
+      if (++count < 5) clock.timer(0, again)
+    }
+    again()
+    await clock.sleep(0)
+    await clock.sleep(50)
+    expect(count).toBe(5)
+  })
+
   test('an aborted sleep ends at once', async () => {
     const controller = new AbortController()
     const sleeping = systemClock().sleep(hours(1), { signal: controller.signal })

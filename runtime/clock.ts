@@ -27,6 +27,8 @@ export interface Clock {
   readonly nextOrder?: number
   /** Resolves `ms` of lab time later; rejects with the signal's reason when aborted. */
   sleep(ms: number, options?: SleepOptions): Promise<void>
+  /** Calls `fire` `ms` of lab time later, unless it is disposed of before: a sleep for those who set thousands. */
+  timer(ms: number, fire: () => void, options?: Pick<SleepOptions, 'weak'>): Disposable
   /** Forbids jumps until disposed, and slows a fast clock down. Free on the wall clock. */
   hold(why: string): Disposable
 }

@@ -2,10 +2,30 @@ import { setMaxListeners } from 'node:events'
 import type { Clock } from './clock.js'
 
 /** Aborts what any number of waits share: those of a thousand nodes are many, and no leak to be warned of. */
-export function sharedAbort(): AbortController {
-  const controller = new AbortController()
-  setMaxListeners(0, controller.signal)
-  return controller
+export const sharedAbort = (): SharedAbort => new SharedAbort()
+
+/** The signal is made when it is first asked for: with its listeners it takes most of a kilobyte. */
+export class SharedAbort extends AbortController {
+  #signal: AbortSignal | undefined
+  #aborted = false
+
+  override get signal(): AbortSignal {
+    if (!this.#signal) {
+      this.#signal = super.signal
+      setMaxListeners(0, this.#signal)
+    }
+    return this.#signal
+  }
+
+  override abort(reason?: unknown): void {
+    this.#aborted = true
+    super.abort(reason)
+  }
+
+  /** True after the abort. Makes no signal. */
+  get aborted(): boolean {
+    return this.#aborted
+  }
 }
 
 /**
@@ -14,8 +34,8 @@ export function sharedAbort(): AbortController {
  */
 export class Scope implements AsyncDisposable {
   readonly #controller = sharedAbort()
-  readonly #closers: (() => unknown)[] = []
-  readonly #background = new Set<Promise<unknown>>()
+  #closers: (() => unknown)[] | undefined
+  #background: Set<Promise<unknown>> | undefined
   #closed: Promise<void> | undefined
 
   get signal(): AbortSignal {
@@ -28,7 +48,9 @@ export class Scope implements AsyncDisposable {
   }
 
   onClose(close: () => unknown): void {
-    this.#closers.push(close)
+    // A literal has no room for entries that never come.
+    if (this.#closers) this.#closers.push(close)
+    else this.#closers = [close]
   }
 
   /**
@@ -40,7 +62,11 @@ export class Scope implements AsyncDisposable {
       .catch((error: unknown) => {
         if (!this.signal.aborted) failed(error)
       })
-      .finally(() => this.#background.delete(running))
+      .finally(() => {
+        this.#background?.delete(running)
+        if (this.#background?.size === 0) this.#background = undefined
+      })
+    this.#background ??= new Set()
     this.#background.add(running)
   }
 
@@ -51,14 +77,14 @@ export class Scope implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#controller.abort(new ScopeClosed())
     const errors: unknown[] = []
-    for (const close of this.#closers.reverse()) {
+    for (const close of this.#closers?.reverse() ?? []) {
       try {
         await close()
       } catch (error) {
         errors.push(error)
       }
     }
-    while (this.#background.size > 0) await Promise.all(this.#background)
+    while (this.#background) await Promise.all(this.#background)
     if (errors.length === 1) throw errors[0]
     if (errors.length > 1) throw new AggregateError(errors, 'several things failed to close')
   }

@@ -1,5 +1,6 @@
 import type { Clock, SleepOptions } from './clock.js'
 import { LabClock, REAL_WORK_SPEED } from './system-lab-clock.js'
+import { sleepBy, TimerHeap, type Timer } from './timer-heap.js'
 
 /** setTimeout takes a signed 32-bit count of milliseconds; longer sleeps are made of several. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1
@@ -11,39 +12,87 @@ const LONGEST_TIMEOUT = 2 ** 31 - 1
  */
 export function systemClock(speed = 1): Clock {
   if (!(speed > 0 && Number.isFinite(speed))) throw new RangeError(`a clock's speed is a positive number, not ${speed}`)
-  if (speed > REAL_WORK_SPEED) return new LabClock({ mode: speed })
-  const startedAt = Date.now()
-  const started = performance.now()
-  const elapsed = () => (performance.now() - started) * speed
-  return {
-    speed,
-    now: () => Math.round(startedAt + elapsed()),
-    elapsed,
-    sleep: (ms, options) => sleep(ms / speed, options ?? {}),
-    hold: () => ({ [Symbol.dispose]() {} }),
+  return speed > REAL_WORK_SPEED ? new LabClock({ mode: speed }) : new SystemClock(speed)
+}
+
+/** All timers wait in one heap for one timeout: a timeout of Node's for each of thousands of agents would be megabytes. */
+class SystemClock implements Clock {
+  readonly #startedAt = Date.now()
+  readonly #started = performance.now()
+  /** By wall time, in milliseconds since the start of the process. */
+  readonly #timers = new TimerHeap()
+  #order = 0
+  #strong = 0
+  #wake: { at: number; timeout: NodeJS.Timeout } | undefined
+
+  constructor(readonly speed: number) {}
+
+  now(): number {
+    return Math.round(this.#startedAt + this.elapsed())
+  }
+
+  elapsed(): number {
+    return (performance.now() - this.#started) * this.speed
+  }
+
+  sleep(ms: number, { weak = false, signal }: SleepOptions = {}): Promise<void> {
+    return sleepBy((fire) => this.timer(ms, fire, { weak }), signal)
+  }
+
+  timer(ms: number, fire: () => void, { weak = false }: Pick<SleepOptions, 'weak'> = {}): Disposable {
+    const at = performance.now() + Math.max(0, ms) / this.speed
+    const timer: Timer = { at, order: this.#order++, weak, fire }
+    this.#timers.push(timer)
+    if (!weak) this.#strong++
+    this.#arm()
+    return {
+      [Symbol.dispose]: () => {
+        if (!this.#timers.remove(timer)) return
+        if (!weak) this.#strong--
+        this.#arm()
+      },
+    }
+  }
+
+  hold(): Disposable {
+    return NO_HOLD
+  }
+
+  /** Sets the timeout for the first timer. One that is set for an earlier time stays. */
+  #arm(): void {
+    const at = this.#timers.peek()?.at
+    if (at === undefined) {
+      clearTimeout(this.#wake?.timeout)
+      this.#wake = undefined
+      return
+    }
+    if (!this.#wake || at < this.#wake.at) {
+      clearTimeout(this.#wake?.timeout)
+      const ahead = Math.min(Math.max(0, at - performance.now()), LONGEST_TIMEOUT)
+      this.#wake = { at, timeout: setTimeout(() => this.#fireDue(), ahead) }
+    }
+    if (this.#strong > 0) this.#wake.timeout.ref()
+    else this.#wake.timeout.unref()
+  }
+
+  /** Fires the timers that are due; those that are set meanwhile have another turn. */
+  #fireDue(): void {
+    this.#wake = undefined
+    const [now, order] = [performance.now() + EARLY, this.#order]
+    try {
+      for (let first = this.#timers.peek(); first; first = this.#timers.peek()) {
+        if (first.at > now || first.order >= order) return
+        this.#timers.pop()
+        if (!first.weak) this.#strong--
+        first.fire()
+      }
+    } finally {
+      this.#arm()
+    }
   }
 }
 
-function sleep(ms: number, { weak, signal }: SleepOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason as Error)
-    let left = Math.max(0, ms)
-    let timer: NodeJS.Timeout
-    const arm = () => {
-      const part = Math.min(left, LONGEST_TIMEOUT)
-      left -= part
-      timer = setTimeout(() => (left > 0 ? arm() : finish()), part)
-      if (weak) timer.unref()
-    }
-    const aborted = () => {
-      clearTimeout(timer)
-      reject(signal!.reason as Error)
-    }
-    const finish = () => {
-      signal?.removeEventListener('abort', aborted)
-      resolve()
-    }
-    signal?.addEventListener('abort', aborted, { once: true })
-    arm()
-  })
-}
+/** A timeout of Node's may come a millisecond early. */
+const EARLY = 1
+
+const NO_HOLD: Disposable = { [Symbol.dispose]() {} }

@@ -74,9 +74,9 @@ export class LabClock extends VirtualClock {
     return super.elapsed()
   }
 
-  override sleep(ms: number, options?: SleepOptions): Promise<void> {
+  override timer(ms: number, fire: () => void, options?: Omit<SleepOptions, 'signal'>): Disposable {
     this.#follow()
-    return super.sleep(ms, options)
+    return super.timer(ms, fire, options)
   }
 
   override hold(why: string): Disposable {

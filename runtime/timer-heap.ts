@@ -85,29 +85,22 @@ export class TimerHeap<T extends Due = Timer> {
 }
 
 /**
- * Sleeps by a timer of a heap until the clock fires it. Rejects with the signal's reason when it is aborted before.
+ * Sleeps by a timer. Rejects with the signal's reason when it is aborted before.
  *
- * @param removed called when an abort takes the timer out of the heap
+ * @param set sets the timer
  */
-export function sleepIn(
-  timers: TimerHeap,
-  due: Omit<Timer, 'fire'>,
-  signal: AbortSignal | undefined,
-  removed: () => void,
-): Promise<void> {
+export function sleepBy(set: (fire: () => void) => Disposable, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = {
-      ...due,
-      fire: () => {
-        signal?.removeEventListener('abort', aborted)
-        resolve()
-      },
-    }
+    if (!signal) return void set(resolve)
+    if (signal.aborted) return reject(signal.reason as Error)
+    const timer = set(() => {
+      signal.removeEventListener('abort', aborted)
+      resolve()
+    })
     const aborted = () => {
-      if (timers.remove(timer)) removed()
-      reject(signal!.reason as Error)
+      timer[Symbol.dispose]()
+      reject(signal.reason as Error)
     }
-    signal?.addEventListener('abort', aborted, { once: true })
-    timers.push(timer)
+    signal.addEventListener('abort', aborted, { once: true })
   })
 }

@@ -1,5 +1,5 @@
 import type { Clock, SleepOptions } from './clock.js'
-import { sleepIn, TimerHeap } from './timer-heap.js'
+import { sleepBy, TimerHeap } from './timer-heap.js'
 
 /**
  * Thrown by {@link VirtualClock.until} when the awaited thing can no longer happen: nothing runs and no timer is set.
@@ -103,16 +103,26 @@ export class VirtualClock implements Clock {
     return this.#order
   }
 
-  sleep(ms: number, { weak = false, signal, order = this.#order++ }: SleepOptions = {}): Promise<void> {
-    if (signal?.aborted) return Promise.reject(signal.reason as Error)
-    const due = { at: this.#now + Math.max(0, ms), order, weak }
-    const slept = sleepIn(this.#timers, due, signal, () => {
-      if (!weak) this.#strong--
-      this.timersChanged()
-    })
+  sleep(ms: number, { signal, ...options }: SleepOptions = {}): Promise<void> {
+    return sleepBy((fire) => this.timer(ms, fire, options), signal)
+  }
+
+  timer(
+    ms: number,
+    fire: () => void,
+    { weak = false, order = this.#order++ }: Omit<SleepOptions, 'signal'> = {},
+  ): Disposable {
+    const timer = { at: this.#now + Math.max(0, ms), order, weak, fire }
+    this.#timers.push(timer)
     if (!weak) this.#strong++
     this.timersChanged()
-    return slept
+    return {
+      [Symbol.dispose]: () => {
+        if (!this.#timers.remove(timer)) return
+        if (!weak) this.#strong--
+        this.timersChanged()
+      },
+    }
   }
 
   hold(why: string): Disposable {

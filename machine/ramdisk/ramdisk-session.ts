@@ -113,7 +113,10 @@ export class RamdiskSession {
       spec,
       boot: parts.boot,
       files: tree,
-      disks: parts.disks(() => this.#power.signal, () => [...this.#programs.values()].findLast((name) => name) ?? 'ramdisk'),
+      disks: parts.disks(
+        () => this.#power.signal,
+        () => [...this.#programs.values()].findLast((name) => name) ?? 'ramdisk',
+      ),
       efi: parts.efi,
       mounts: parts.mounts,
       staged: parts.staged,

@@ -11,7 +11,7 @@ import { published, type Published } from '../../test/kit/published.js'
 import { downloadArtifacts, type DownloadOptions } from './downloads.js'
 import { openStream, type StreamRequest } from './stream-source.js'
 
-const clock = { ...systemClock(), sleep: () => Promise.resolve() }
+const clock = Object.assign(systemClock(), { sleep: () => Promise.resolve() })
 const { signal } = new AbortController()
 const RAW = Buffer.concat([Buffer.alloc(2 ** 20), Buffer.from(seededRandom(3).bytes(300_000))])
 const GZ = gzipSync(RAW)

@@ -51,6 +51,7 @@ const bound = (virtual: VirtualClock): Clock => ({
   now: () => virtual.now(),
   elapsed: () => virtual.elapsed(),
   sleep: (ms, options) => virtual.sleep(ms, options),
+  timer: (ms, fire, options) => virtual.timer(ms, fire, options),
   hold: (why) => virtual.hold(why),
 })
 

@@ -8,7 +8,7 @@ import { contentsOf, fileServer, page, status, type FileServer } from '../../tes
 import { ImageCache } from './image-cache.js'
 
 const IMAGE = Buffer.concat([Buffer.alloc(2 ** 20), Buffer.from(seededRandom(2).bytes(200_000))])
-const clock = { ...systemClock(), sleep: () => Promise.resolve() }
+const clock = Object.assign(systemClock(), { sleep: () => Promise.resolve() })
 const { signal } = new AbortController()
 
 interface Signer {

@@ -20,7 +20,7 @@ import { openImageServer } from './image-server.js'
 import { stageFromCache, stageStreamed, type Reach } from './stage-image.js'
 
 const IMAGE = gzipSync(Buffer.concat([Buffer.alloc(2 ** 20), Buffer.from(seededRandom(3).bytes(400_000))]))
-const clock = { ...systemClock(), sleep: () => Promise.resolve() }
+const clock = Object.assign(systemClock(), { sleep: () => Promise.resolve() })
 const parts = { clock, random: seededRandom(1), logger: silent }
 const { signal } = new AbortController()
 const byPort: Reach = { kind: 'port', lend: (port) => Promise.resolve({ port, [Symbol.asyncDispose]: async () => {} }) }

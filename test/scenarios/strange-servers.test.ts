@@ -25,7 +25,7 @@ const LIMITS = {
 }
 const LARGEST = 2 ** 20
 /** Pauses between attempts pass at once; what a server takes is wall time. */
-const clock = { ...systemClock(), sleep: () => Promise.resolve() }
+const clock = Object.assign(systemClock(), { sleep: () => Promise.resolve() })
 const { signal } = sharedAbort()
 const PEACE = 30_000
 
