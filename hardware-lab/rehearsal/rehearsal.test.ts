@@ -86,6 +86,18 @@ test('links that are cut: of one host all, of others some, in the middle of an i
   expect(installs).toEqual(['fault-4 (delay) strikes node-3'])
 }, 60_000)
 
+test('a machine that loses its power in the middle of an installation is not asked again for long', async () => {
+  await using runs = await RehearsedRuns.make(hostsYaml(1))
+  await runs.open([
+    { match: { machine: 'node-1', program: 'coreos-installer' }, effect: { kind: 'power-loss' }, times: 1 },
+    { match: { machine: 'node-1', program: 'sync' }, effect: { kind: 'link-cut', ms: 0 } },
+  ])
+  const report = await runs.run()
+  expect(outcomes(report)).toEqual({ 'node-1': 'failed in steps' })
+  const { failure } = report.hosts[0]!.stages.find(({ status }) => status === 'failed')!
+  expect(failure!.sentences.join(': ')).toContain('node-1 lost power')
+}, 30_000)
+
 test('a machine whose system serial number is another one than last time is not touched', async () => {
   await using runs = await RehearsedRuns.make(hostsYaml(1))
   await runs.run()

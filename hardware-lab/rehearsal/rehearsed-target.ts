@@ -1,5 +1,5 @@
 import type { RealTarget } from '../../runs/index.js'
-import { UserError, type Clock } from '../../runtime/index.js'
+import { seconds, UserError, type Clock } from '../../runtime/index.js'
 import { listBlockDevices } from '../../steps/index.js'
 import {
   LinkLost,
@@ -77,11 +77,39 @@ async function onShell(host: Host, shell: SshShell, access: SshShellOptions, clo
   }
 }
 
-/** Attempts to reach the system again after a link was lost, and the pause between them in milliseconds. */
-const [ATTEMPTS, PAUSE] = [20, 100]
+/** How long a system is tried again after its link was lost, and the pause between two attempts, in milliseconds. */
+const [PATIENCE, PAUSE] = [seconds(2), 100]
+
+/** A link that may come back: each loss is waited out for a moment, but a system that is gone is not asked again. */
+class Link {
+  #lostAt: number | undefined
+  #gone: LinkLost | undefined
+
+  constructor(private readonly clock: Clock) {}
+
+  /** @throws LinkLost for a system that is gone */
+  ready(): void {
+    if (this.#gone) throw this.#gone
+  }
+
+  works(): void {
+    this.#lostAt = undefined
+  }
+
+  /** Waits before another attempt. @throws the error itself when there is to be none */
+  async again(error: unknown): Promise<void> {
+    if (!(error instanceof LinkLost)) throw error
+    this.#lostAt ??= this.clock.now()
+    if (this.clock.now() - this.#lostAt >= PATIENCE) this.#gone = error
+    this.ready()
+    await this.clock.sleep(PAUSE)
+  }
+}
 
 function executorOver(shell: SshShell, clock: Clock): Executor {
+  const link = new Link(clock)
   const lines = async function* (operation: Operation): AsyncGenerator<OperationLine> {
+    link.ready()
     const channel = await shell.open(OPERATION_LINE, { stdin: Buffer.from(JSON.stringify(operation)) })
     let rest = ''
     for await (const bytes of channel.stdout) {
@@ -92,16 +120,16 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
     await channel.exit
   }
   const value = async (operation: Operation): Promise<unknown> => {
-    for (let attempt = 1; ; attempt++) {
+    for (;;) {
       try {
         for await (const line of lines(operation)) {
+          link.works()
           if ('error' in line) throw failed(line)
           if ('value' in line) return line.value
         }
         throw new LinkLost(`the answer of ${shell.name} is incomplete`)
       } catch (error) {
-        if (!(error instanceof LinkLost) || attempt >= ATTEMPTS) throw error
-        await clock.sleep(PAUSE)
+        await link.again(error)
       }
     }
   }
@@ -112,13 +140,13 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
     const chunks = chunksOf()
     const { promise: confirmed, resolve: confirm, reject } = deferred<void>()
     const pump = async () => {
-      for (let attempt = 1, operation = first; ; attempt++) {
+      for (let operation = first; ; ) {
         try {
           for await (const line of lines(operation)) {
+            link.works()
             if ('error' in line) throw failed(line)
             if ('started' in line) {
               id = line.started
-              attempt = 1
               confirm()
             } else if ('stream' in line) {
               const bytes = Buffer.from(line.bytes, 'base64')
@@ -128,12 +156,13 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
           }
           throw new LinkLost(`the answer of ${shell.name} is incomplete`)
         } catch (error) {
-          if (!(error instanceof LinkLost) || attempt >= ATTEMPTS) {
-            if (id === '') return reject(error as Error)
-            return ends({ kind: 'unknown', why: error instanceof Error ? error.message : String(error) })
+          try {
+            await link.again(error)
+          } catch (final) {
+            if (id === '') return reject(final as Error)
+            return ends({ kind: 'unknown', why: final instanceof Error ? final.message : String(final) })
           }
           if (id !== '') operation = { do: 'attach', id, offset }
-          await clock.sleep(PAUSE)
         }
       }
     }
