@@ -50,7 +50,16 @@ export function openRunPage(
         await openMachines({ stateDir: null, clock, random, probe, logger, pace: NO_PACE, events }),
       )
       const real = machineControl({
-        ...{ probe, clock, logger, seed: 1, machines: () => machines, page: true, run: follower.progress },
+        ...{
+          probe,
+          clock,
+          logger,
+          seed: 1,
+          machines: () => machines,
+          page: true,
+          run: follower.progress,
+          isReal: true,
+        },
         spec: () => {
           throw new Error('machines of real hosts are not made')
         },

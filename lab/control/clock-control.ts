@@ -42,6 +42,7 @@ export class ClockControl {
   readonly #node: (uuid: string) => Readonly<NodeRecord> | undefined
   readonly #note: (what: string) => void
   readonly #scaledOnly: boolean
+  readonly #fixed: string | undefined
 
   constructor(parts: {
     clock: Clock
@@ -51,12 +52,15 @@ export class ClockControl {
     note: (what: string) => void
     /** Whether time can only pass faster or slower, since programs elsewhere live in it. */
     scaledOnly?: boolean
+    /** Reason why time can not be changed at all. */
+    fixed?: string
   }) {
     this.#clock = parts.clock
     this.#events = parts.events
     this.#node = parts.node
     this.#note = parts.note
     this.#scaledOnly = parts.scaledOnly ?? false
+    this.#fixed = parts.fixed
   }
 
   report(): ClockReport {
@@ -74,6 +78,7 @@ export class ClockControl {
    * @throws UserError `clock-fixed`, `bad-request`
    */
   set(mode: string): ClockReport {
+    this.#changeable()
     const clock = this.#clock
     if (!(clock instanceof LabClock))
       throw new UserError('clock-fixed', 'the clock of this lab keeps the mode that it was made with', {
@@ -168,7 +173,14 @@ export class ClockControl {
     })
   }
 
+  /** @throws UserError `clock-fixed` */
+  #changeable(): void {
+    if (this.#fixed === undefined) return
+    throw new UserError('clock-fixed', `time cannot be changed here: ${this.#fixed}`, { remedy: 'leave it as it is' })
+  }
+
   #movable(): VirtualClock {
+    this.#changeable()
     if (this.#clock instanceof VirtualClock && !this.#scaledOnly) return this.#clock
     throw new UserError('clock-fixed', 'the clock of this lab is that of the host', {
       remedy: 'make the lab with a clock of its own',

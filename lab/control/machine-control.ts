@@ -13,6 +13,8 @@ import { ClockControl } from './clock-control.js'
 import { controlApi } from './control-api.js'
 import { controlHandlers } from './handlers.js'
 import { machineChanges } from './machine-changes.js'
+import type { ControlHandler } from './operation.js'
+import type { ControlOperationId } from './operations.js'
 import type { RunProgress } from './run-document.js'
 
 export interface MachineControlParts {
@@ -28,6 +30,8 @@ export interface MachineControlParts {
   links?: boolean
   /** The run that the machines are of. */
   run?: () => RunProgress
+  /** Whether its hosts are real, so that no fault can strike them. */
+  isReal?: boolean
   /** Specification of the machine of a number. */
   spec: (number: number, hardware: HardwareFleet | undefined) => MachineSpec
   /** Source of the boots of machines that are added. */
@@ -63,17 +67,19 @@ export function machineControl(parts: MachineControlParts): MachineControl {
     ...{ probe, events, clock, logger, seed, nodes: NO_NODES, journal: parts.journal ?? {} },
     ...{ machines: parts.machines, agents: parts.agents ?? (() => NO_AGENTS), changing: () => {} },
     ...(parts.links ? { links: true } : {}),
+    hasAgents: parts.agents !== undefined,
   })
   const { faults, journal, recorder, strikes } = observation
   const dispatch = (api: Dispatch): Dispatch => {
     const machines = parts.machines()
     const lacking = (what: string, remedy: string): UserError =>
       new UserError('not-in-a-fleet', `${parts.run ? 'a run' : 'a fleet'} has no ${what}`, { remedy })
-    const handlers = controlHandlers({
+    const handlers: Record<ControlOperationId, ControlHandler> = controlHandlers({
       ...{ probe, time: clock, outlook: () => ({ deadlines: [], plan: null }) },
       ...{ machines, faults, journal, node: () => undefined, nodes: () => [], machineOf: () => undefined },
       clock: new ClockControl({
         ...{ clock, events, node: () => undefined, scaledOnly: true },
+        ...(parts.run ? { fixed: 'a run goes on in real time' } : {}),
         note: (what) => recorder.lab(what),
       }),
       snapshots: () => {
@@ -92,13 +98,13 @@ export function machineControl(parts: MachineControlParts): MachineControl {
         await parts.removed?.(id)
       },
       ...machineChanges(machines, parts),
-      ...(parts.run ? { addMachines: noMoreMachines } : {}),
       setAccountOf: parts.setAccount,
       images: () => undefined,
       waitsFor: () => null,
       setBmcAccount: () => false,
-      ...(parts.run ? { run: parts.run } : {}),
+      ...(parts.run ? { ...HOSTS_OF_A_FILE, run: parts.run } : {}),
     })
+    if (parts.isReal) handlers.addFault = noFaults
     const metrics = new Metrics({
       ...{ clock, machines, faults, journal, strikes, nodes: () => [] },
       queues: () => ({ effects: 0, deadlines: 0 }),
@@ -111,9 +117,20 @@ export function machineControl(parts: MachineControlParts): MachineControl {
 
 const NO_AGENTS = { isInstalling: () => false, stepOf: () => undefined, restart: () => {} }
 
-const noMoreMachines = () =>
-  Promise.reject(
-    new UserError('not-in-a-fleet', 'the machines of a run are the hosts of its file', {
-      remedy: 'add a host to the file, and begin a run again',
-    }),
-  )
+/** A run knows its machines by the hosts of its file: one that changed under it would fail for a reason that no host has. */
+const ofItsFile = (remedy: string) => () => {
+  throw new UserError('not-in-a-fleet', 'the machines of a run are the hosts of its file', { remedy })
+}
+
+const HOSTS_OF_A_FILE = {
+  addMachines: ofItsFile('add a host to the file, and begin a run again'),
+  removeMachine: ofItsFile('lose its power instead, or take the host out of the file and begin a run again'),
+  reimage: ofItsFile('change the host in the file, and begin the run again with --restart'),
+  setAccountOf: ofItsFile('a fault of kind status at its BMC refuses requests as a wrong password does'),
+}
+
+const noFaults: ControlHandler = () => {
+  throw new UserError('fault', 'the hosts of this run are real, so the fault could never strike', {
+    ...{ kind: 'usage', remedy: 'rehearse the run: ironstage run --rehearse' },
+  })
+}

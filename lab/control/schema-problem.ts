@@ -2,7 +2,8 @@ import { closest, distance } from 'fastest-levenshtein'
 import type { ErrorObject } from 'ajv'
 
 /** The first thing that is wrong with a document, in words: `effect.kind is "agent-silnt"; did you mean agent-silent?` */
-export function schemaProblem(errors: readonly ErrorObject[]): string {
+export function schemaProblem(all: readonly ErrorObject[]): string {
+  const errors = ofNamedAlternatives(all)
   // The alternative that the document comes nearest to is meant: its errors lie deepest.
   const own = errors.filter(({ keyword }) => keyword !== 'oneOf' && keyword !== 'const')
   const depth = ({ instancePath }: ErrorObject) => instancePath.split('/').length
@@ -31,6 +32,16 @@ export function schemaProblem(errors: readonly ErrorObject[]): string {
     default:
       return `${path || 'it'} ${error.message ?? 'is wrong'}`
   }
+}
+
+/** Errors without those of alternatives whose name the document does not have: it has named another. */
+function ofNamedAlternatives(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const others = errors.flatMap(({ keyword, schemaPath }) => {
+    const [alternative] = (keyword === 'const' && /^.*\/oneOf\/\d+\//.exec(schemaPath)) || []
+    return alternative === undefined ? [] : [alternative]
+  })
+  const left = errors.filter(({ schemaPath }) => !others.some((path) => schemaPath.startsWith(path)))
+  return left.some(({ keyword }) => keyword !== 'oneOf') ? left : errors
 }
 
 interface Alternative {

@@ -1,5 +1,5 @@
 import { UserError } from '../../runtime/index.js'
-import { ON_LINKS } from './check-fault.js'
+import { OF_AGENTS, ON_LINKS } from './check-fault.js'
 import type { Fault } from './fault.js'
 import type { FaultContext } from './faults.js'
 import { unknownName } from './known-names.js'
@@ -14,6 +14,11 @@ export function checkFaultNames({ match, effect, between }: Fault, context: Faul
     new UserError('fault', `${message}, so the fault could never strike`, { remedy, kind: 'usage' })
   if (ON_LINKS.includes(effect.kind) && context.links !== true)
     throw never('no machine here is reached by SSH', 'use it with ironstage run --rehearse --faults')
+  if (OF_AGENTS.includes(effect.kind) && context.hasAgents === false)
+    throw never(
+      'no machine here has an agent that answers to an Ironic',
+      'use one at BMCs, commands, disks, power or SSH connections',
+    )
   const elapsed = context.clock.elapsed()
   if (between && between[1] <= elapsed)
     throw never(

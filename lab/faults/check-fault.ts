@@ -43,6 +43,9 @@ export const ASKED: Partial<Record<FaultKind, readonly NonNullable<FaultMatch['t
   'empty-last-error': ['ironic'],
 }
 
+/** Effects on agents, and on what passes between them and an Ironic. */
+export const OF_AGENTS: readonly FaultKind[] = ['agent-restart', ...(Object.keys(ASKED) as FaultKind[])]
+
 /** Kinds of probe points that a condition can hold at. */
 export const CONDITIONS: Partial<Record<keyof FaultMatch, readonly string[]>> = {
   route: ['exchange'],

@@ -41,6 +41,8 @@ export interface FaultContext {
   readonly steps?: readonly string[]
   /** Whether machines are reached by SSH. Default false. */
   readonly links?: boolean
+  /** Whether machines have agents. Default true. */
+  readonly hasAgents?: boolean
   restartAgent(machine: string): void
   cutPower(machine: string): void
 }

@@ -57,6 +57,8 @@ export function observe(parts: {
   steps?: readonly string[]
   /** Whether machines are reached by links that faults can cut. */
   links?: boolean
+  /** Whether machines have agents. Default true. */
+  hasAgents?: boolean
   /** Called before a caller adds a fault or lifts it. */
   changing: (change: FaultChange) => void
 }): Observation {
@@ -91,6 +93,7 @@ export function observe(parts: {
       stepOf: (machine) => agents().stepOf(machine),
       ...(parts.steps && { steps: parts.steps }),
       ...(parts.links && { links: true }),
+      hasAgents: parts.hasAgents ?? true,
       restartAgent: (machine) => agents().restart(machine),
       cutPower: (machine) =>
         void machines()
