@@ -33,7 +33,7 @@ import { loadManagers } from '../../runs/index.js'
 import { systemClock, systemRandom, UserError, type Clock } from '../../runtime/index.js'
 import { HttpTransport, IronicClient } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
-import { writeReport } from '../output/write-report.js'
+import { checkReport, writeReport } from '../output/write-report.js'
 import { accessOf, endpointOf } from '../options/ironic-access.js'
 import { imagesOf } from '../options/image-cache.js'
 import type { RUN_OPTIONS } from '../options/option-lists.js'
@@ -69,6 +69,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
     environment.stdout.write(options.json ? `${JSON.stringify({ event: 'plan', lines })}\n` : `${lines.join('\n')}\n`)
     return 0
   }
+  for (const report of [options.html, options.junit]) if (report !== undefined) await checkReport(report)
   const folder = await RunFolder.open(stateFolder(options, path))
   const { rehearse = false } = options
   // A rehearsal would forget its machines otherwise.
@@ -272,6 +273,8 @@ function refuseContradictions(options: RunCommandOptions): void {
   if (check && restart)
     throw usage('--check looks, and --restart begins a run', 'leave one of them out, or name another --state-dir')
   isDashboardServed(options)
+  if (options.html !== undefined && resolve(options.html) === resolve(options.junit ?? ''))
+    throw usage('--html and --junit name the same file', 'name two files')
   if (plan && (check || resume || restart)) throw usage('--plan contacts nothing', 'leave the other option out')
   if (check && resume) throw usage('--check and --resume exclude each other', 'leave one of them out')
 }

@@ -95,7 +95,7 @@ function refused(errors: readonly ErrorObject[], place: Place): UserError {
         return wrong(
           place([...keys, name], true),
           `${name} cannot be the name of a host`,
-          'use small letters, digits, dots and hyphens',
+          'use small letters, digits, dots and hyphens, at most 63 of them',
         )
       return wrong(
         place(keys),

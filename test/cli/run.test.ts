@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -75,6 +75,46 @@ test.each([
     expect(homeless.stderr).toMatch(
       /^ironstage: the locks of hosts in \/proc\/none\S+ cannot be used\n {2}because: ENOENT/,
     )
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test.each([
+  [['--html', 'no-such-folder/night.html'], 'the report no-such-folder/night.html cannot be written', 'ENOENT'],
+  [['--junit', '/proc/night.xml'], 'the report /proc/night.xml cannot be written', 'ENOENT'],
+  [['--html', tmpdir()], `the report ${tmpdir()} cannot be written`, 'EISDIR'],
+  [['--html', 'one-file', '--junit', './one-file'], '--html and --junit name the same file', ''],
+])('a report that cannot be written is refused before a host is contacted: %j', async (reports, says, because) => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-unreported-'))
+  try {
+    const file = join(folder, 'hosts.yaml')
+    await writeFile(join(folder, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
+    await writeFile(file, hostsYaml(1))
+    const refused = command(['run', file, '--rehearse', ...reports])
+    expect(await refused.ended, refused.stdout).not.toBe(0)
+    expect(refused.stderr).toContain(says)
+    expect(refused.stderr).toContain(because)
+    expect(refused.stdout).toBe('')
+    expect((await readdir(folder)).sort()).toEqual(['hosts.yaml', 'node.ign'])
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('a run replaces the report of another, and leaves it as it is where it cannot begin', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-report-'))
+  try {
+    const [file, html] = [join(folder, 'hosts.yaml'), join(folder, 'night.html')]
+    await writeFile(join(folder, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
+    await writeFile(file, hostsYaml(1))
+    await writeFile(html, 'that of yesterday')
+    const nowhere = command(['run', file, '--rehearse', '--html', html, '--state-dir', '/dev/null/folder'])
+    expect(await nowhere.ended).toBe(1)
+    expect(await readFile(html, 'utf8')).toBe('that of yesterday')
+    const done = command(['run', file, '--rehearse', '--no-ui', '--html', html])
+    expect(await done.ended, done.stderr).toBe(0)
+    expect(await readFile(html, 'utf8')).toMatch(/^<!DOCTYPE html>/i)
   } finally {
     await rm(folder, { recursive: true })
   }
