@@ -158,7 +158,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   ipmi = await ipmiOf(options, host, { machines, accounts, clock, probe, logger })
   if (ipmi) scope.use(ipmi)
   const controlServer = scope.use(
-    await serve(control.dispatch(notFound), '127.0.0.1', options.controlPort ?? 0, undefined, 64 * LARGEST_BODY),
+    await serve(control.dispatch(), '127.0.0.1', options.controlPort ?? 0, undefined, 64 * LARGEST_BODY),
   )
   const notified = await openNotifier(options, { machines, host, logger, scope })
   const redfishUrl = `${tls ? 'https' : 'http'}://${authority(reached, bmcs.port)}`
@@ -205,9 +205,6 @@ async function openNotifier(
 }
 
 const FROM_IRONIC = { from: 'ironic', to: 'agent' } as const
-
-const notFound: Dispatch = () =>
-  Promise.resolve({ status: 404, headers: { 'content-type': 'text/plain' }, body: 'GET /_lab\n' })
 
 const authority = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 

@@ -21,7 +21,7 @@ export function openRunPage(
   { control, clock, random, logger }: { control?: MachineControl; clock: Clock; random: Random; logger: Logger },
 ): Promise<RunPage> {
   return opening(async (scope) => {
-    const api = (control ?? (await controlOfRealHosts())).dispatch(noIronic)
+    const api = (control ?? (await controlOfRealHosts())).dispatch()
     let asked = -Infinity
     let askedWhenOver = false
     const dispatch: Dispatch = async (request) => {
@@ -70,6 +70,3 @@ export function openRunPage(
     }
   })
 }
-
-const noIronic: Dispatch = () =>
-  Promise.resolve({ status: 404, headers: { 'content-type': 'text/plain' }, body: 'GET /_lab\n' })

@@ -52,8 +52,8 @@ export interface MachineControl {
   readonly events: Events
   /** Lets go of what waits at a fault, before the machines close. */
   end(): void
-  /** The control API; the rest of its paths is answered by `api`. */
-  dispatch(api: Dispatch): Dispatch
+  /** The control API; other paths are answered by a hint to it. */
+  dispatch(): Dispatch
 }
 
 /** Attaches faults and a journal to the probe of machines, and makes their control API. */
@@ -70,7 +70,7 @@ export function machineControl(parts: MachineControlParts): MachineControl {
     hasAgents: parts.agents !== undefined,
   })
   const { faults, journal, recorder, strikes } = observation
-  const dispatch = (api: Dispatch): Dispatch => {
+  const dispatch = (): Dispatch => {
     const machines = parts.machines()
     const lacking = (what: string, remedy: string): UserError =>
       new UserError('not-in-a-fleet', `${parts.run ? 'a run' : 'a fleet'} has no ${what}`, { remedy })
@@ -109,11 +109,14 @@ export function machineControl(parts: MachineControlParts): MachineControl {
       ...{ clock, machines, faults, journal, strikes, nodes: () => [] },
       queues: () => ({ effects: 0, deadlines: 0 }),
     })
-    const control = metrics.beside(controlApi({ api, handlers, logger }), undefined)
+    const control = metrics.beside(controlApi({ api: noIronic, handlers, logger }), undefined)
     return parts.page ? withPage(control) : control
   }
   return { faults, journal, events, dispatch, end: () => observation.injector.end() }
 }
+
+const noIronic: Dispatch = () =>
+  Promise.resolve({ status: 404, headers: { 'content-type': 'text/plain' }, body: 'GET /_lab\n' })
 
 const NO_AGENTS = { isInstalling: () => false, stepOf: () => undefined, restart: () => {} }
 

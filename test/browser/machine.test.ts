@@ -11,8 +11,7 @@ let machine: string
 
 /** Nodes that work all the time, so that each view is looked at while much happens. */
 const BUSY = nodeNames(8, 4)
-let isOver = false
-let load: Promise<void>
+let load: AsyncDisposable
 
 const FILE = `/etc/${TEXT_ATTACKS[1]!}`
 
@@ -56,22 +55,12 @@ beforeAll(async () => {
   // Calls that lead nowhere, with attacks for a name, a body and a header.
   await running.ironic('POST', '/v1/nodes/node-0/states/provision', { target: TEXT_ATTACKS })
   await running.ironic('GET', `/v1/nodez/${encodeURIComponent(TEXT_ATTACKS[0]!)}`)
-  load = (async () => {
-    while (!isOver)
-      for (const [verb, state] of [
-        ['manage', 'manageable'],
-        ['provide', 'available'],
-      ] as const) {
-        await running.all(BUSY, verb, state)
-        // The journal keeps so many entries: what the tests look at is not to leave it.
-        await new Promise((resolve) => setTimeout(resolve, 1000))
-      }
-  })()
+  // The journal keeps so many entries: what the tests look at is not to leave it.
+  load = running.keepBusy(BUSY, 1000)
 })
 
 afterAll(async () => {
-  isOver = true
-  await load
+  await load?.[Symbol.asyncDispose]()
   await browser?.close()
   await running?.[Symbol.asyncDispose]()
 })

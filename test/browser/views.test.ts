@@ -8,8 +8,7 @@ let running: LabProcess
 
 /** Nodes that work all the time, so that each view is looked at while much happens. */
 const BUSY = nodeNames(30, 20)
-let isOver = false
-let load: Promise<void>
+let load: AsyncDisposable
 
 beforeAll(async () => {
   browser = await openBrowser()
@@ -26,19 +25,11 @@ beforeAll(async () => {
     running.all(nodeNames(3), 'active', 'active', INSTALL),
     running.all(['node-3'], 'active', 'deploy failed', INSTALL),
   ])
-  load = (async () => {
-    while (!isOver)
-      for (const [verb, state] of [
-        ['manage', 'manageable'],
-        ['provide', 'available'],
-      ] as const)
-        await running.all(BUSY, verb, state)
-  })()
+  load = running.keepBusy(BUSY)
 })
 
 afterAll(async () => {
-  isOver = true
-  await load
+  await load?.[Symbol.asyncDispose]()
   await browser?.close()
   await running?.[Symbol.asyncDispose]()
 })

@@ -83,6 +83,27 @@ export class LabProcess {
     }
   }
 
+  /** Lets nodes work until it is disposed, so that much happens meanwhile. @param pause between two verbs, in milliseconds */
+  keepBusy(names: readonly string[], pause = 0): AsyncDisposable {
+    let isOver = false
+    const working = (async () => {
+      while (!isOver)
+        for (const [verb, state] of [
+          ['manage', 'manageable'],
+          ['provide', 'available'],
+        ] as const) {
+          await this.all(names, verb, state)
+          await new Promise((resolve) => setTimeout(resolve, pause))
+        }
+    })()
+    return {
+      [Symbol.asyncDispose]: () => {
+        isOver = true
+        return working
+      },
+    }
+  }
+
   /** Ends it as a crash would, or in order. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return

@@ -1,11 +1,4 @@
-import {
-  defaultMachineSpec,
-  NO_PACE,
-  openMachines,
-  type Machine,
-  type Machines,
-  type MachineSpec,
-} from '../../../machine/index.js'
+import type { Machine, Machines, MachineSpec } from '../../../machine/index.js'
 import {
   createIpmiBmc,
   serveIpmi,
@@ -15,9 +8,10 @@ import {
   type IpmiParts,
   type IpmiServer,
 } from '../../../ipmi/index.js'
-import { Probe, seededRandom, silent, systemClock, type Clock } from '../../../runtime/index.js'
+import { silent, systemClock, type Clock } from '../../../runtime/index.js'
+import { ADMIN, describedMachines } from '../described-machines.js'
 
-export const ADMIN: IpmiAccount = { username: 'admin', password: 'secret-1' }
+export { ADMIN }
 
 /** Machines in memory, their BMCs' accounts, and an IPMI server for them. */
 export interface ServedIpmi extends AsyncDisposable {
@@ -38,21 +32,7 @@ export async function servedIpmi(
   clock: Clock = systemClock(),
   hardware: Partial<MachineSpec> = {},
 ): Promise<ServedIpmi> {
-  const probe = new Probe()
-  const random = seededRandom(1)
-  const machines = await openMachines({
-    ...{ stateDir: null, clock, random, probe, logger: silent, pace: NO_PACE },
-    events: { ramdiskUp: () => {}, down: () => {} },
-  })
-  const accounts = new Map<string, IpmiAccount>()
-  for (let n = 1; n <= count; n++) {
-    await machines.create({
-      ...defaultMachineSpec(n),
-      disks: defaultMachineSpec(n).disks.map((disk) => ({ ...disk, backing: { kind: 'described' as const } })),
-      ...hardware,
-    })
-    accounts.set(`machine-${n}`, ADMIN)
-  }
+  const { machines, probe, random, accounts, machine } = await describedMachines(count, clock, hardware)
   const parts = {
     ...{ clock, random, probe, logger: silent },
     accounts: {
@@ -61,7 +41,6 @@ export async function servedIpmi(
     },
   }
   const server = serveIpmi(parts)
-  const machine = (n = 1): Machine => machines.get(`machine-${n}`)!
   return {
     ...{ server, machines, parts, accounts, machine },
     bmc: (n) => createIpmiBmc(machine(n), parts),

@@ -1,19 +1,15 @@
-import {
-  defaultMachineSpec,
-  NO_PACE,
-  openMachines,
-  type Machine,
-  type Machines,
-  type MachineSpec,
-} from '../../../machine/index.js'
+import type { Machine, Machines, MachineSpec } from '../../../machine/index.js'
 import {
   createRedfishService,
   type Credentials,
   type RedfishOptions,
   type RedfishService,
 } from '../../../redfish/index.js'
-import { Probe, seededRandom, silent, VirtualClock } from '../../../runtime/index.js'
+import { VirtualClock, type Probe } from '../../../runtime/index.js'
 import type { WireResponse } from '../../../wire/index.js'
+import { ADMIN, describedMachines } from '../described-machines.js'
+
+export { ADMIN }
 
 /** An answer with its document. */
 export interface Answer extends WireResponse {
@@ -33,8 +29,6 @@ export interface Served extends AsyncDisposable {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
 }
 
-export const ADMIN: Credentials = { username: 'admin', password: 'secret-1' }
-
 export const basic = ({ username, password }: Credentials): { authorization: string } => ({
   authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
 })
@@ -46,21 +40,7 @@ export async function served(
   hardware: Partial<MachineSpec> = {},
 ): Promise<Served> {
   const clock = new VirtualClock()
-  const probe = new Probe()
-  const random = seededRandom(1)
-  const machines = await openMachines({
-    ...{ stateDir: null, clock, random, probe, logger: silent, pace: NO_PACE },
-    events: { ramdiskUp: () => {}, down: () => {} },
-  })
-  const accounts = new Map<string, Credentials>()
-  for (let n = 1; n <= count; n++) {
-    await machines.create({
-      ...defaultMachineSpec(n),
-      ...hardware,
-      disks: defaultMachineSpec(n).disks.map((disk) => ({ ...disk, backing: { kind: 'described' as const } })),
-    })
-    accounts.set(`machine-${n}`, ADMIN)
-  }
+  const { machines, probe, random, accounts, machine } = await describedMachines(count, clock, hardware)
   const service = createRedfishService({
     ...{ machines, clock, random, probe },
     accounts: {
@@ -74,8 +54,7 @@ export async function served(
     ...options,
   })
   return {
-    ...{ service, machines, clock, probe, accounts },
-    machine: (n = 1) => machines.get(`machine-${n}`)!,
+    ...{ service, machines, clock, probe, accounts, machine },
     call: async (method, path, body, headers = basic(ADMIN)) => {
       const answer = await service.dispatch({
         ...{ method, target: path, base: 'http://bmc.test' },
