@@ -20,7 +20,7 @@ interface OptionShape<T> extends Setting<T> {
   readonly fileOnly?: boolean
 }
 
-const text = (fallback: string | null = null): OptionShape<string | null> => ({ fallback, ...anyText })
+const text = (): OptionShape<string | null> => ({ fallback: null, ...anyText })
 const flag = (fallback: boolean): OptionShape<boolean> => ({
   fallback,
   // A kernel parameter without a value is a switch.

@@ -1,6 +1,6 @@
 /** Bytes from other programs: the HTTP client for files and its limits, URLs and their secrets. */
 export { type ArchiveFile, cpio, readCpio } from './archives/cpio.js'
-export { readTar, type TarEntry, type TarLimits } from './archives/tar-reader.js'
+export { readTar, type TarEntry } from './archives/tar-reader.js'
 export { type ArchiveEntry, paxArchive, ustar } from './archives/tar.js'
 export { ByteReader } from './byte-reader.js'
 export { type ByteSource, bytesSource, followedBy, overlay, type Patch, slice, streamOf } from './byte-source.js'

@@ -81,7 +81,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
 }
 
 /** As in `2 connections, 1 program`. */
-export function openText(resources: readonly string[]): string {
+function openText(resources: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const name of resources.flatMap((one) => RESOURCES[one] ?? [])) counts.set(name, (counts.get(name) ?? 0) + 1)
   const texts = [...counts].map(([name, count]) => `${count} ${name}${count === 1 ? '' : 's'}`)

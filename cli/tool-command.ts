@@ -51,7 +51,7 @@ const TERM_WIDTH = 24
 const INDENT = 2
 
 /** Help no wider than the terminal. */
-export class NarrowHelp extends Help {
+class NarrowHelp extends Help {
   override minWidthToWrap = 20
 
   override formatItem(term: string, termWidth: number, description: string): string {

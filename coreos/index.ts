@@ -21,7 +21,7 @@ export {
   withoutKeyfiles,
 } from './live/contents.js'
 export { customizePxe } from './live/customize-pxe.js'
-export { type Customization, customize, type Customized, type NamedFile } from './live/customize.js'
+export { type Customization, customize, type NamedFile } from './live/customize.js'
 export { requireNetwork } from './live/features.js'
 export { type Files, readInitramfs, wrapFiles } from './live/initramfs.js'
 export { editLiveKargs } from './live/kargs-edit.js'
@@ -35,8 +35,8 @@ export { copyMetal } from './machine-os/copy-metal.js'
 export { copyPxe } from './machine-os/copy-pxe.js'
 export { OS_VERSIONS, type OsVersion, prefixOf, shippedStream, streamFile } from './machine-os/image-content.js'
 export { verifyMachineOs } from './machine-os/verify.js'
-export { COREOS_NAMES, COREOS_SYSTEMS, type CoreosName, systemOfVersion } from './making/coreos-name.js'
-export { liveIso, smallLiveImage, type SmallLiveImage } from './making/live-image.js'
+export { COREOS_SYSTEMS, type CoreosName, systemOfVersion } from './making/coreos-name.js'
+export { liveIso, smallLiveImage } from './making/live-image.js'
 export {
   LIVE_ARCHITECTURES,
   type LiveArchitecture,
@@ -47,7 +47,7 @@ export {
 } from './making/live-tree.js'
 export { type ArchitectureFiles, type DigestedFile, smallStream } from './making/small-stream.js'
 export type { Artifact, FileName, ImageFormat } from './metadata/artifact.js'
-export { BOOT_IMAGE_PLATFORMS, type BootImage, bootImageFor, type BootImagePlatform } from './metadata/boot-image.js'
+export { type BootImage, bootImageFor, type BootImagePlatform } from './metadata/boot-image.js'
 export {
   BUILD_META,
   type BuildArtifact,
@@ -58,13 +58,7 @@ export {
 export { type BootImages, bootImagesText, streamNamed } from './metadata/config-map.js'
 export { documentText } from './metadata/document.js'
 export { FEDORA_BUILDS, metaToRelease, type ReleaseOptions } from './metadata/meta-to-release.js'
-export {
-  FEDORA_STREAMS,
-  fetchStreamText,
-  imageOfStream,
-  metalImageOf,
-  type MetalImage,
-} from './metadata/metal-image.js'
+export { FEDORA_STREAMS, fetchStreamText, imageOfStream, metalImageOf } from './metadata/metal-image.js'
 export { type Metadata, readMetadata, schemaProblems } from './metadata/read-metadata.js'
 export { releaseToStream, type StreamOptions, updateStream } from './metadata/release-to-stream.js'
 export {
@@ -100,19 +94,13 @@ export {
   STREAM,
   type StreamArchitecture,
 } from './metadata/stream.js'
-export { compareVersions, refuseDowngrade } from './metadata/versions.js'
+export { compareVersions } from './metadata/versions.js'
 export { type DownloadPolicy, isLoopback, mirroredLocation, refuseForbiddenUrls } from './download-policy.js'
 export { componentsOf } from './releases/image-references.js'
-export { makeRelease, type NamedManifest, type ReleaseParts } from './releases/make-release.js'
+export { makeRelease, type NamedManifest } from './releases/make-release.js'
 export { openRelease, type OpenedRelease } from './releases/open-release.js'
 export { operatorManifests } from './releases/operator-manifests.js'
 export type { ReleaseFiles } from './releases/release-files.js'
 export { releaseFolder } from './releases/release-folder.js'
-export {
-  bootImageInfo,
-  type BootImageInfo,
-  readReleaseImage,
-  type ReleaseImage,
-  streamOfBuilds,
-} from './releases/release-image.js'
+export { bootImageInfo, type BootImageInfo, readReleaseImage, streamOfBuilds } from './releases/release-image.js'
 export { putRelease } from './releases/write-release.js'

@@ -14,7 +14,7 @@ export interface Finding {
 }
 
 /** Limit on findings: links times the paths below them could otherwise fill the memory. */
-export const MOST_FINDINGS = 10_000
+const MOST_FINDINGS = 10_000
 
 /** Collects findings, up to {@link MOST_FINDINGS}; line and column are looked up later. */
 export class Findings {

@@ -2,11 +2,11 @@ import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv'
 import type { IgnitionConfig } from './config.js'
 
 const listOf = (items: SchemaObject): SchemaObject => ({ type: 'array', nullable: true, items })
-const record = (properties: Record<string, SchemaObject>, required: string[] = []): SchemaObject => ({
+const record = (properties: Record<string, SchemaObject>): SchemaObject => ({
   type: 'object',
   nullable: true,
   properties,
-  required,
+  required: [],
 })
 const text: SchemaObject = { type: 'string', nullable: true }
 const flag: SchemaObject = { type: 'boolean', nullable: true }

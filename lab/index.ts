@@ -10,7 +10,7 @@ export {
 } from './addresses/own-address.js'
 export { machineOf } from './bmcs/bmcs.js'
 export { chaos, type ChaosOptions, type ChaosReport, journalOf } from './chaos/chaos.js'
-export { chaosTest, faultDocument, faultsYaml } from './chaos/chaos-text.js'
+export { chaosTest, faultsYaml } from './chaos/chaos-text.js'
 export { type Invariant, INVARIANTS, type Violation } from './chaos/invariants.js'
 export type { ChaosAction, ChaosPlan, Wish } from './chaos/plan.js'
 export type { ChaosOutcome } from './chaos/play.js'
@@ -23,7 +23,7 @@ export type { ConsoleEvent } from './control/follow-console.js'
 export type { NodeTimeline, StateSpan, StepSpan, Waiting, WallTime } from './timeline/timeline.js'
 export type { TimelineMark } from './timeline/marks.js'
 export type { Cause } from './timeline/cause.js'
-export { type Html, type HtmlValue, escaped, markup } from './html/html.js'
+export { type Html, escaped, markup } from './html/html.js'
 export { page, type Tone } from './html/page.js'
 export { diskBar, timeChart } from './html/charts.js'
 export { badge, bytesText, causeList, checkTable, facts, folded, table } from './html/parts.js'
@@ -31,7 +31,6 @@ export { type NodeDetails, nodeDetails } from './report/collect.js'
 export { nodeHtml } from './report/node-html.js'
 export type { LabEvent, LabEvents } from './events.js'
 export { effectText, membersText } from './faults/effect-text.js'
-export { FaultInjector } from './faults/faults.js'
 export type { AddedFault, Fault, FaultEffect, FaultMatch, FaultReport, Faults } from './faults/fault.js'
 export type * from './journal/entry.js'
 export { entryLine } from './journal/entry-line.js'
@@ -47,9 +46,8 @@ export {
 } from './image-staging.js'
 export { machineBehind, type MachineReport } from './control/machine-report.js'
 export { controlOpenApi } from './control/openapi.js'
-export { faultFrom, readFaults } from './control/fault-document.js'
+export { readFaults } from './control/fault-document.js'
 export { FAULT_CHOICES, type EffectMember, type FaultChoice } from './control/fault-choices.js'
-export { FAULT } from './control/schemas.js'
 export type {
   AdvanceRequest,
   Duration,
@@ -78,11 +76,8 @@ export type {
   ThreadedLabOptions,
   ThreadedNode,
 } from './lab.js'
-export { BmcAccounts } from './bmcs/bmc-accounts.js'
-export { redfishAccounts } from './bmcs/redfish-accounts.js'
 export { firmwareImages } from './bmcs/firmware-images.js'
-export { type IpmiListener, type IpmiListenOptions, listenForIpmi } from './bmcs/serve-ipmi.js'
-export { type RedfishListener, type RedfishListenOptions, serveRedfish } from './bmcs/serve-redfish.js'
+export { type IpmiListener, listenForIpmi } from './bmcs/serve-ipmi.js'
 export type { BmcAccount } from './bmcs/bmc-accounts.js'
 export { type MachineControl, machineControl } from './control/machine-control.js'
 export { ownIdentity } from './stage/access.js'
@@ -97,16 +92,9 @@ export { REALISTIC_MACHINES } from './realistic-pace.js'
 export { serve, type Served, type ServeOptions } from './serve.js'
 export type { AgentAddresses } from './stage/agent-addresses.js'
 export { Agents } from './stage/agents.js'
-export type { IronicProcess } from './stage/ironic-process.js'
-export { type NodeImage, type NodeImageRegistry, type RegistryFault, SimulatedRegistry } from './stage/registry.js'
+export { type NodeImage, type NodeImageRegistry, type RegistryFault } from './stage/registry.js'
 export type { LabSnapshots, Snapshot, Snapshots } from './snapshots/snapshot.js'
 export { CONDUCTOR_HOST, stage, type Stage } from './stage/stage.js'
 export type { StageOptions } from './stage/stage-options.js'
-export {
-  type CheckedDatabase,
-  checkState,
-  exportState,
-  type RepairedDatabase,
-  repairState,
-} from './state/state-files.js'
+export { type CheckedDatabase, checkState, exportState, repairState } from './state/state-files.js'
 export { openStateFolder, type StateFolder } from './state/state-folder.js'

@@ -99,7 +99,7 @@ export interface HostStatus {
 
 /** UID for a host that was never in a cluster. */
 export const SOME_UID = 'd0000000-0000-4000-8000-000000000001'
-export const namespaceOf = ({ namespace = 'metal3' }: Host): string => namespace
+const namespaceOf = ({ namespace = 'metal3' }: Host): string => namespace
 export const nodeName = (host: Host): string => `${namespaceOf(host)}~${host.name}`
 
 /** `properties` of a node that follow from the spec. */

@@ -70,7 +70,7 @@ function accessComplaints(host: BareMetalHostManifest, { scheme, driver, needsMa
 const DIGESTS: Readonly<Record<number, 'md5' | 'sha256' | 'sha512'>> = { 32: 'md5', 64: 'sha256', 128: 'sha512' }
 
 /** Algorithm of an image's checksum; undefined when its length matches none. */
-export function checksumTypeOf({ checksum, checksumType = 'md5' }: ImageManifest) {
+function checksumTypeOf({ checksum, checksumType = 'md5' }: ImageManifest) {
   if (checksumType !== 'auto') return checksumType
   return DIGESTS[checksum?.trim().length ?? 0]
 }

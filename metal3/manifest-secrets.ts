@@ -1,16 +1,10 @@
 import { parse } from 'yaml'
 import { readNested } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
-import type { ReadManifest } from './read-manifests.js'
 import type { SecretManifest } from './manifest-types.js'
 
-export interface ReadSecret {
-  secret: SecretManifest
-  read: ReadManifest
-}
-
 /** Values of a Secret by key; null for a value that is no base64. */
-export function secretValues({ data = {}, stringData = {} }: SecretManifest): Record<string, string | null> {
+function secretValues({ data = {}, stringData = {} }: SecretManifest): Record<string, string | null> {
   const decoded = Object.entries(data).map(([key, text]) => [key, decode(text)] as const)
   return { ...Object.fromEntries(decoded), ...stringData }
 }

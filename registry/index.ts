@@ -1,20 +1,9 @@
 /** Container images in registries and folders: the OCI distribution API, image manifests and layers, mirrors and credentials. */
 export { authFiles, type AuthFiles } from './access/credentials.js'
-export { checkContent, digestOf, isDigest } from './digest.js'
+export { digestOf, isDigest } from './digest.js'
 export { ERRORS } from './errors.js'
-export type { FileLimits, WantedFiles } from './images/image-files.js'
-export { type MadeImage, makeImage, type NewImage, putImage } from './images/make-image.js'
+export { type MadeImage, makeImage, putImage } from './images/make-image.js'
 export { type Image, type ImageAccess, Images, type OpenedImage } from './images/open-images.js'
-export { unameArchitecture } from './images/platforms.js'
-export type { ImageSink, ImageStore } from './images/store.js'
 export type { MirrorRule } from './mirrors/mirrors.js'
 export { readMirrors } from './mirrors/read-mirrors.js'
-export {
-  type ImagePlace,
-  type ImageReference,
-  isImagePlace,
-  ofDigest,
-  parsePlace,
-  parseReference,
-  referenceText,
-} from './places/reference.js'
+export { type ImagePlace, isImagePlace, parsePlace, parseReference, referenceText } from './places/reference.js'

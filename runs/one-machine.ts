@@ -37,7 +37,7 @@ export function machineOfFolder(machines: Machines, { folder, id }: { folder: St
 export function newMachine(
   machines: Machines,
   id: string | null,
-  { mac, liveImage = REHEARSAL_IMAGE, hardware = {} }: NewMachine = {},
+  { mac, liveImage = REHEARSAL_IMAGE, hardware = {} }: NewMachine,
 ): Promise<Machine> {
   const spec = withHardware(defaultMachineSpec(id === null ? 1 : { id }), hardware)
   const nics = spec.nics.map((nic) => (nic.pxe && mac !== undefined ? { ...nic, mac } : nic))

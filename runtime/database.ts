@@ -46,7 +46,7 @@ export function openSound<T>(path: string, open: () => T): T {
 }
 
 /** A disk that is full, or cannot be read or written, in a sentence; other errors as they are. */
-export function unusableDatabase(path: string, cause: unknown): unknown {
+function unusableDatabase(path: string, cause: unknown): unknown {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const [sentence, remedy] = isDiskFull(cause)
     ? [`there is no space left for ${path}`, 'make some']
@@ -69,7 +69,7 @@ export function closeWithoutLog(db: Database.Database): void {
   }
 }
 
-export const damaged = (path: string, cause: unknown): UserError =>
+const damaged = (path: string, cause: unknown): UserError =>
   new UserError('damaged-state', `the database ${path} is damaged`, {
     cause,
     remedy: `ironstage state check --state-dir ${dirname(path)} says what can be read; ironstage state repair keeps that`,

@@ -9,7 +9,6 @@ export {
   decodedRow,
   closeWithoutLog,
   findingOf,
-  unusableDatabase,
   jsonProblem,
   openSound,
   type Row,
@@ -34,7 +33,7 @@ export { takeLock, tryLock } from './lock-file.js'
 export { type Logger, type LogLevel, silent, withFields } from './logger.js'
 export { checkNesting, DEEPEST, isNestedDeeper, jsonText, readNested } from './nesting.js'
 export { packageFile, packageVersion } from './package-file.js'
-export { type Interceptor, Probe, type ProbePoint } from './probe.js'
+export { Probe, type ProbePoint } from './probe.js'
 export {
   type Random,
   type SeededRandom,

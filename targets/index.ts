@@ -24,13 +24,7 @@ export type { SecretQuestion, SecretSource } from './ssh/secrets.js'
 export { fingerprintOf, newSshKey, publicKeyOf } from './ssh/keys.js'
 export { openSshShell, type SshShell, type SshShellOptions } from './ssh/ssh-shell.js'
 export { openSshTarget, sshDiskSelector, type SshTarget } from './ssh/ssh-target.js'
-export {
-  BootNotVerified,
-  type BootNonce,
-  type VerifiedBoot,
-  verifyBoot,
-  type VerifyBootOptions,
-} from './ssh/verify-boot.js'
+export { type BootNonce, type VerifiedBoot, verifyBoot, type VerifyBootOptions } from './ssh/verify-boot.js'
 export { localShell } from './supervised/local-shell.js'
 export { LinkLost, type LoginShell } from './supervised/login-shell.js'
 export { SupervisedExecutor, type SupervisedOptions } from './supervised/supervised-executor.js'

@@ -42,7 +42,6 @@ export {
   ConnectionFailed,
   type Dispatch,
   fileOf,
-  type OpenStream,
   type OutgoingRequest,
   streamToSend,
   type Transport,
@@ -139,7 +138,6 @@ export {
   inspectionDataSchema,
   type JsonSchema,
   type PatchOperation,
-  type SchemaOf,
   localLinkConnectionSchema,
   MEDIA_DEVICES,
   type MediaDevice,
@@ -152,7 +150,7 @@ export {
 export { traitSchema } from './ironic/traits.js'
 export { Mounts } from './mounts.js'
 export { openApi } from './openapi-document.js'
-export { fileBody, type FilePoint, probedDownloads, probedFiles } from './probed-files.js'
+export { fileBody, probedDownloads, probedFiles } from './probed-files.js'
 export { type ExchangePoint, isExchange, probed, probedDispatch } from './probed.js'
 export {
   type AdvertisedStep,

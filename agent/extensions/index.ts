@@ -10,7 +10,7 @@ import { stepsExtension } from './steps.js'
 import { systemExtension } from './system.js'
 
 /** Extensions of this agent, by name. */
-export const EXTENSIONS: Readonly<Record<string, Extension>> = {
+const EXTENSIONS: Readonly<Record<string, Extension>> = {
   clean: stepsExtension('clean'),
   deploy: stepsExtension('deploy'),
   flow: flowExtension,

@@ -39,13 +39,13 @@ async function answers(): Promise<Version | null> {
  * decoder that npm ships, which is compiled without optimisation, and on a core of its own. Before
  * damage it gives what coreos-installer would give.
  *
- * @param read told how many compressed bytes were read in all
+ * @param read called with the number of compressed bytes that were read so far
  * @throws DecodeError
  */
 export const unxzByProgram = (
   path: string,
   clock: Clock,
-  read: (position: number) => void,
+  read: (position: number) => void = () => {},
   options: UnxzOptions = {},
 ): AsyncGenerator<Uint8Array, void, undefined> => withoutLostTail(decodeByProgram(path, clock, read, options))
 

@@ -30,10 +30,10 @@ export const WAITS_FOR_ROLLOUT: Behaviour = {
   says: 'the operator reports the new version while its pods still run the old one, and the upgrade completes without them',
 }
 
-export const NAMESPACE = 'openshift-machine-api'
+const NAMESPACE = 'openshift-machine-api'
 
 /** Deployments of the operator (cluster-baremetal-operator 4ecb36c provisioning/). */
-export const DEPLOYMENTS = {
+const DEPLOYMENTS = {
   own: NAME,
   ironic: 'metal3',
   baremetalOperator: 'metal3-baremetal-operator',

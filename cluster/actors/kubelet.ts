@@ -4,7 +4,7 @@ import type { KubeNode } from '../kube/kinds/core.js'
 import { isRefusal } from '../kube/kube-refusal.js'
 import type { ActorParts } from './actor.js'
 
-export const KUBELET = 'kubelet'
+const KUBELET = 'kubelet'
 
 /** Name of a computer in its cluster: its hostname, or that of its network. */
 export function nodeNameOf(machine: Machine): string {

@@ -9,7 +9,7 @@ import { KubeRefusal } from './kube-refusal.js'
 type Reason = KubeStatus['reason']
 
 /** `baremetalhosts.metal3.io`, `secrets`. */
-export const resourceOf = (kind: Kind): string => qualified(KINDS[kind].plural, KINDS[kind].group)
+const resourceOf = (kind: Kind): string => qualified(KINDS[kind].plural, KINDS[kind].group)
 const qualified = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`)
 
 export function refusal(code: number, reason: Reason, message: string, details?: KubeStatus['details']): KubeRefusal {

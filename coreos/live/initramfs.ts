@@ -23,7 +23,7 @@ export interface Limits {
 }
 
 /** A real live initramfs has a few hundred MiB, embedded files have kilobytes. */
-export const LIMITS: Limits = { unpacked: 4 * 1024 ** 3, selected: 64 * 1024 ** 2 }
+const LIMITS: Limits = { unpacked: 4 * 1024 ** 3, selected: 64 * 1024 ** 2 }
 
 /** Files of an initramfs by path. */
 export type Files = ReadonlyMap<string, Uint8Array>

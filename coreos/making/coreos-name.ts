@@ -2,8 +2,7 @@ import { UserError } from '../../runtime/index.js'
 import { parseVersion } from '../metadata/versions.js'
 
 /** Short names of the systems. */
-export const COREOS_NAMES = ['fcos', 'rhcos', 'scos'] as const
-export type CoreosName = (typeof COREOS_NAMES)[number]
+export type CoreosName = 'fcos' | 'rhcos' | 'scos'
 
 /** Names of a system, and how its images are packed. */
 export interface CoreosSystem {

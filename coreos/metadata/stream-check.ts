@@ -18,7 +18,7 @@ interface LocatedArtifact {
 }
 
 /** All files of a stream. */
-export function streamArtifacts(stream: Stream): LocatedArtifact[] {
+function streamArtifacts(stream: Stream): LocatedArtifact[] {
   const placed: LocatedArtifact[] = []
   for (const [architecture, { artifacts }] of Object.entries(stream.architectures))
     for (const [platform, { release, formats }] of Object.entries(artifacts))

@@ -11,7 +11,7 @@ import { diffStreams, type StreamDifference } from '../metadata/stream-diff.js'
 import { BOOT_IMAGE, CONTENT, CONFIG_MAP, type ReleaseFiles } from './release-files.js'
 
 /** URL at which RHEL CoreOS is published. */
-export const RHEL_BUILDS = 'https://rhcos.mirror.openshift.com/art/storage/prod/streams'
+const RHEL_BUILDS = 'https://rhcos.mirror.openshift.com/art/storage/prod/streams'
 
 /**
  * Boot image metadata of a release:

@@ -24,10 +24,3 @@ export function addFinding(found: ConsoleFinding[], text: string): ConsoleFindin
   found.push(finding)
   return finding
 }
-
-/** Lines of a console that say why a machine did not come up. */
-export function consoleFindings(lines: readonly string[]): ConsoleFinding[] {
-  const found: ConsoleFinding[] = []
-  for (const line of lines) addFinding(found, line)
-  return found
-}

@@ -229,7 +229,7 @@ const FINAL = new Set([
 
 const isWorthRepeating = (_: HostStage, { code }: Failure): boolean => !FINAL.has(code)
 
-export function failureOf(error: unknown, mask: (text: string) => string): Failure {
+function failureOf(error: unknown, mask: (text: string) => string): Failure {
   const known = userError(error)
   return {
     code: known?.code ?? 'unexpected',

@@ -86,7 +86,7 @@ export interface RunRecord {
   checkOnly?: boolean
 }
 
-export const noFacts = (): HostFacts => ({
+const noFacts = (): HostFacts => ({
   ...{ bmcSerial: null, systemSerial: null, product: null, diskPath: null, diskModel: null },
   ...{ diskSerial: null, diskWwn: null, diskSize: null, contents: [] },
 })

@@ -145,7 +145,7 @@ const methodReport = ({ outcome, seconds, stages }: HostReport): MethodReport =>
   failed_in: stages.find(({ status }) => status === 'failed')?.stage ?? null,
 })
 
-export function changes(before: Pick<RunReport, 'hosts'>, hosts: readonly HostReport[]): Change[] {
+function changes(before: Pick<RunReport, 'hosts'>, hosts: readonly HostReport[]): Change[] {
   return hosts.flatMap((now): Change[] => {
     const { host } = now
     const then = before.hosts.find((each) => each.host === host)

@@ -84,11 +84,11 @@ export function chainOf({ outcome, why, stages }: HostReport): string[] {
 
 const cut = (line: string): string => (line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line).trimEnd()
 
-function wrapped(text: string, width = WIDTH - 18): string[] {
+function wrapped(text: string): string[] {
   const lines = ['']
   for (const word of text.split(/\s+/)) {
     const last = lines.at(-1)!
-    if (last !== '' && last.length + 1 + word.length > width) lines.push(word)
+    if (last !== '' && last.length + 1 + word.length > WIDTH - 18) lines.push(word)
     else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
   }
   return lines

@@ -35,7 +35,7 @@ const hasPins = ({ tang, tpm2, threshold }: SpecClevis): boolean =>
 /** Pins that clevis itself brings. From 3.6.0 on Ignition accepts others. */
 const PINS = ['tpm2', 'tang', 'sss']
 
-export const isKnownPin = (pin: string): boolean => PINS.includes(pin)
+const isKnownPin = (pin: string): boolean => PINS.includes(pin)
 
 export function checkCustomClevis(
   { pin = '', config = '', needsNetwork }: SpecCustomClevis,

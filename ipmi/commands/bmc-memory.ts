@@ -36,7 +36,7 @@ export class BmcMemory {
 }
 
 /** A reservation, which the next one and a change cancel. */
-export class Reservation {
+class Reservation {
   #last = 0
   #isValid = false
 

@@ -44,7 +44,7 @@ const SELECTORS: Readonly<Record<BootTarget, number>> = {
 const selectorIn = (flags: readonly number[]): number => (flags[1]! >> 2) & 0x0f
 
 /** The boot flags. What IPMI has set is read back as it was, as long as the override is that one. */
-export function bootFlags(machine: Machine): readonly number[] {
+function bootFlags(machine: Machine): readonly number[] {
   const { boot, bootMode, ipmi } = machine.firmware
   const { target, enabled } = boot.override
   const isEfi = bootMode === 'uefi' ? EFI : 0

@@ -31,7 +31,7 @@ const ENGLISH = 0
 const UNSPECIFIED = [0, 0, 0]
 
 /** FRU information of a machine, by the Platform Management FRU Information Storage Definition 1.0. */
-export function fruOf({ manufacturer, product, serial }: MachineSpec): Buffer {
+function fruOf({ manufacturer, product, serial }: MachineSpec): Buffer {
   const chassis = area([RACK_MOUNT], ['', serial])
   const board = area([ENGLISH, ...UNSPECIFIED], [manufacturer, product, serial, '', ''])
   const unit = area([ENGLISH], [manufacturer, product, '', '', serial, '', ''])

@@ -62,7 +62,7 @@ function controllerRecord(id: number): Buffer {
 }
 
 /** The sensors of a machine, whose numbers count up from 1. */
-export function recordsOf(spec: MachineSpec): Buffer[] {
+function recordsOf(spec: MachineSpec): Buffer[] {
   // The limits of a fan show while the machine is on.
   const sensors = sensorsOf(spec, 'on')
   const full = sensors.map((sensor, index) => {

@@ -11,7 +11,7 @@ import { SOL_COMMANDS } from './sol.js'
 import { USER_COMMANDS } from './users.js'
 
 /** All commands that a BMC knows. */
-export const COMMANDS: readonly Command[] = [
+const COMMANDS: readonly Command[] = [
   ...[...CHASSIS_COMMANDS, ...BOOT_OPTION_COMMANDS, ...APP_COMMANDS, ...USER_COMMANDS, ...SENSOR_COMMANDS],
   ...[...SDR_COMMANDS, ...SEL_COMMANDS, ...FRU_COMMANDS, ...LAN_COMMANDS, ...SOL_COMMANDS],
 ]

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../wire/index.js'
 import { isSecret } from '../conductor/records/secret-keys.js'
 
-export const MASK = '******'
+const MASK = '******'
 
 /** Copies an object with the values of secret-looking keys hidden, at any depth of objects. Lists stay as they are. */
 export function maskSecrets(info: JsonObject): JsonObject {

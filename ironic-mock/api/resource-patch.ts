@@ -14,19 +14,14 @@ export function checkPatchable(patch: readonly PatchOperation[], allowed: readon
  *
  * @param record with every field that the resource has, null included
  */
-export function patched(
-  record: object,
-  patch: readonly PatchOperation[],
-  schema: JsonSchema,
-  label = 'patch',
-): JsonObject {
+export function patched(record: object, patch: readonly PatchOperation[], schema: JsonSchema): JsonObject {
   for (const { op, path } of patch)
     if (op === 'add' && path.split('/').length === 2 && !Object.hasOwn(record, path.slice(1)))
       throw ironicErrors.patchAddsRoot(path)
   const applied = applyPatch(record as JsonObject, patch)
   const known = Object.keys(schema.properties as JsonObject)
   const document = Object.fromEntries(Object.entries(applied).filter(([name]) => known.includes(name)))
-  checkDocument(schema, label, document)
+  checkDocument(schema, 'patch', document)
   return document
 }
 
@@ -60,11 +55,11 @@ export function readForms(document: JsonObject, forms: Readonly<Record<string, F
 }
 
 /** Fields of a document, with defaults for absent ones, and for nulls where null means the default. */
-export function withDefaults(document: JsonObject, defaults: JsonObject, nullMeansDefault = true): JsonObject {
+export function withDefaults(document: JsonObject, defaults: JsonObject): JsonObject {
   const out: JsonObject = {}
   for (const [name, fallback] of Object.entries(defaults)) {
     const value = document[name]
-    out[name] = value === undefined || (value === null && nullMeansDefault) ? structuredClone(fallback) : value
+    out[name] = value === undefined || value === null ? structuredClone(fallback) : value
   }
   return out
 }

@@ -44,7 +44,7 @@ export const findImages =
       ? held(clock, `looking at the image ${withoutPasswords(url)}`, () => findFile(url, digest, signal))
       : ask(url, { clock, through: through?.(node), signal })
 
-export const imageProblem = (url: string, reason: string): string =>
+const imageProblem = (url: string, reason: string): string =>
   `Validation of image href ${withoutPasswords(url)} failed, reason: ${reason}`
 
 interface Asking {

@@ -5,7 +5,7 @@ import type { Violation } from './invariants.js'
 import type { ChaosPlan } from './plan.js'
 
 /** A fault as files of faults and the control API have it: lengths of time are texts. */
-export function faultDocument({ match, effect, between, ...rest }: Fault): Readonly<Record<string, unknown>> {
+function faultDocument({ match, effect, between, ...rest }: Fault): Readonly<Record<string, unknown>> {
   const { ms, ...more } = effect as Fault['effect'] & { ms?: number }
   return {
     match,

@@ -185,5 +185,5 @@ export class Owner {
 }
 
 /** Whether a call may do better when it is made again: what it asked was refused, or its answer did not come whole. */
-export const isPassing = (error: unknown): boolean =>
+const isPassing = (error: unknown): boolean =>
   error instanceof IronicRefused || error instanceof SyntaxError || error instanceof ConnectionFailed

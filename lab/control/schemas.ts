@@ -31,7 +31,7 @@ export const open = <Properties extends Readonly<Record<string, Schema>>>(
 
 export const listOf = <Type>(items: Schema<Type>): Schema<Type[]> => ({ type: 'array', items })
 
-export const DURATION: Schema = {
+const DURATION: Schema = {
   ...{ type: ['string', 'number'], pattern: DURATION_PATTERN, minimum: 0 },
   description: 'a length of lab time: 31m, 90s, 1h30m, or a number of milliseconds',
 }

@@ -40,10 +40,8 @@ export const checkTable = (checks: readonly { what: string; ok: boolean; found: 
   )
 
 /** Long text that is opened when it is wanted. Nothing for an empty one. */
-export const folded = (title: string, text: string, { isOpen = false } = {}): Html | null =>
-  text === ''
-    ? null
-    : markup`<details${isOpen ? markup` open` : ''}><summary>${title}</summary><pre>${text}</pre></details>`
+export const folded = (title: string, text: string): Html | null =>
+  text === '' ? null : markup`<details><summary>${title}</summary><pre>${text}</pre></details>`
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 

@@ -12,7 +12,7 @@ import { nodeHtml, toneOfState } from './node-html.js'
 const MOST_ROWS = 2000
 
 /** Nodes of a lab that are shown with all details: those that failed first. */
-export const MOST_DETAILS = 20
+const MOST_DETAILS = 20
 
 /** Nodes in the order in which a report shows their details. */
 export function nodesToShow(nodes: readonly NodeReport[]): NodeReport[] {

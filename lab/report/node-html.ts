@@ -40,7 +40,7 @@ ${exchangesHtml(details)}
 }
 
 /** Lab time within a day; reports name the day once. */
-export const timeText = (iso: string): string => iso.slice(11, 23).replace(/\.000$/, '')
+const timeText = (iso: string): string => iso.slice(11, 23).replace(/\.000$/, '')
 
 export function toneOfState(state: string): Tone {
   if (state.endsWith('failed') || state === 'error') return 'bad'

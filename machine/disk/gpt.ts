@@ -56,9 +56,9 @@ export class NotAGpt extends Error {
  * @param bytes the beginning of a disk; 1 MiB is enough
  * @throws NotAGpt
  */
-export function parseGpt(bytes: Uint8Array, sectorSize: number, lba = 1): Gpt {
+export function parseGpt(bytes: Uint8Array, sectorSize: number): Gpt {
   const disk = bufferOf(bytes)
-  const header = disk.subarray(lba * sectorSize, (lba + 1) * sectorSize)
+  const header = disk.subarray(sectorSize, 2 * sectorSize)
   const { entriesLba, count, entrySize, entriesCrc, ...gpt } = parseHeader(header)
   const table = disk.subarray(entriesLba * sectorSize, entriesLba * sectorSize + count * entrySize)
   return { ...gpt, entriesLba, sectorSize, partitions: parseEntries(table, count, entrySize, entriesCrc, sectorSize) }

@@ -25,7 +25,7 @@ export interface DiskLayout {
   filesystem: Filesystem | undefined
 }
 
-/** The kernel's name of a partition, with a `p` when the disk's name ends with a digit. */
+/** The kernel's name of a partition: `sda` + 3 -> `sda3`; a disk's name that ends with a digit gets a `p`: `nvme0n1p3`. */
 export const partitionName = (disk: string, number: number): string =>
   /\d$/.test(disk) ? `${disk}p${number}` : `${disk}${number}`
 

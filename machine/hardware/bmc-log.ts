@@ -1,10 +1,7 @@
 /** Kinds of entries of a BMC's log. */
-export const LOG_KINDS = [
-  ...(['power on', 'power off', 'reset', 'boot', 'boot failed', 'media inserted', 'media ejected'] as const),
-  ...(['firmware updated', 'bios applied', 'bmc reset', 'nmi', 'cleared'] as const),
-] as const
-
-export type LogKind = (typeof LOG_KINDS)[number]
+export type LogKind =
+  | ('power on' | 'power off' | 'reset' | 'boot' | 'boot failed' | 'media inserted' | 'media ejected')
+  | ('firmware updated' | 'bios applied' | 'bmc reset' | 'nmi' | 'cleared')
 
 /** Something that happened to a machine, as its BMC has logged it. */
 export interface LogEntry {

@@ -1,11 +1,8 @@
 import type { MachineSpec } from '../machine-spec.js'
 
 /** Devices that a BMC can be asked to boot, by the names of Redfish's `ComputerSystem.BootSource`. */
-export const BOOT_TARGETS = [
-  ...(['None', 'Pxe', 'Floppy', 'Cd', 'Usb', 'Hdd', 'BiosSetup', 'Diags', 'UefiTarget', 'UefiHttp'] as const),
-] as const
-
-export type BootTarget = (typeof BOOT_TARGETS)[number]
+export type BootTarget =
+  'None' | 'Pxe' | 'Floppy' | 'Cd' | 'Usb' | 'Hdd' | 'BiosSetup' | 'Diags' | 'UefiTarget' | 'UefiHttp'
 
 export const BOOT_OVERRIDES = ['Disabled', 'Once', 'Continuous'] as const
 
@@ -42,7 +39,7 @@ export interface BootSettingsState {
 const NO_OVERRIDE: BootOverride = { target: 'None', enabled: 'Disabled', uefiTarget: null, httpBootUri: null }
 
 /** A machine's boot options, in the factory's boot order: disks, virtual media, NICs. */
-export function bootOptions({ disks, nics }: Pick<MachineSpec, 'disks' | 'nics'>): BootOption[] {
+function bootOptions({ disks, nics }: Pick<MachineSpec, 'disks' | 'nics'>): BootOption[] {
   const ofDisks = disks.map(({ name, model }, index): BootOption => {
     const path = `PciRoot(0x0)/Pci(0x17,0x0)/Sata(0x${index},0xFFFF,0x0)`
     return { reference: `Disk.${index + 1}`, target: 'Hdd', name: model, device: name, path }

@@ -11,9 +11,6 @@ interface FleetEntry {
 /** Hardware of many machines: the entries in order, each for `count` machines, repeated from the first. */
 export type HardwareFleet = readonly [FleetEntry, ...FleetEntry[]]
 
-/** Whether every machine of a fleet has the same hardware. */
-export const isUniform = (fleet: HardwareFleet): boolean => fleet.length === 1
-
 /**
  * The hardware of one machine of a fleet.
  *

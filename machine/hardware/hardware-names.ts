@@ -52,10 +52,6 @@ export function diskNames(spec: MachineSpec, disk: DiskSpec): DiskNames {
   }
 }
 
-/** `sda` + 3 -> `sda3`; a name that ends in a digit gets a `p`: `nvme0n1p3`. */
-export const partitionName = (disk: string, number: number): string =>
-  /\d$/.test(disk) ? `${disk}p${number}` : `${disk}${number}`
-
 export interface NicNames {
   pciAddress: string
   vendor: string

@@ -62,7 +62,7 @@ export async function planDisks(work: DisksWork, storage: NonNullable<SpecConfig
     )
 }
 
-export const alias = (device: string): string => `/run/ignition/dev_aliases${device}`
+const alias = (device: string): string => `/run/ignition/dev_aliases${device}`
 
 async function waitFor({ devices, clock, signal, log }: DisksWork, paths: string[], what: string): Promise<void> {
   await failing(`failed to wait on ${what} devs`)(() =>

@@ -5,7 +5,7 @@ import { goQuoted, IgnitionFailure } from './ignition-log.js'
 import { joinPath, SYSROOT } from './paths.js'
 import { disableUnit, isEnabledUnit } from './unit-links.js'
 
-export const UNITS = '/etc/systemd/system'
+const UNITS = '/etc/systemd/system'
 export const PRESET = '/etc/systemd/system-preset/20-ignition.preset'
 
 interface Preset {

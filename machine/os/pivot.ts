@@ -7,7 +7,7 @@ import type { InstalledSystem } from './installed-system.js'
 
 const ENCAPSULATED = '/etc/ignition-machine-config-encapsulated.json'
 const BOOTSTRAP = '/etc/pivot/image-pullspec'
-export const KUBELET = '/usr/bin/kubelet'
+const KUBELET = '/usr/bin/kubelet'
 
 const [FIRST_PAUSE, LONGEST_PAUSE] = [seconds(10), minutes(5)]
 /** Time after which retries of a failing pull no longer make a virtual clock jump. */

@@ -87,7 +87,7 @@ function firstLike(
 }
 
 /** Pairs the calls of two runs in their order; one that only one of them has stands alone. */
-export function aligned(was: readonly Call[], is: readonly Call[]): [was: Call | undefined, is: Call | undefined][] {
+function aligned(was: readonly Call[], is: readonly Call[]): [was: Call | undefined, is: Call | undefined][] {
   const [before, now] = [was.map(labelOf), is.map(labelOf)]
   const pairs: [Call | undefined, Call | undefined][] = []
   let [at, other] = [0, 0]

@@ -18,7 +18,7 @@ export interface SeenDifference extends Difference {
 }
 
 /** A value for a sentence, in one line. */
-export function shown(value: unknown): string {
+function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing'
   const characters = [...text]
   return characters.length > LONGEST

@@ -3,7 +3,7 @@ import type { Exchange } from '../format/exchange.js'
 import { type Call, lastOf } from './calls.js'
 
 /** A state that leads to another one by itself: a poll may or may not see it. */
-export const isPassing = (state: string): boolean => /(ing|wait|call-back)$/.test(state)
+const isPassing = (state: string): boolean => /(ing|wait|call-back)$/.test(state)
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

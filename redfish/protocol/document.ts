@@ -50,7 +50,7 @@ export const collection = (
 
 export type Health = 'OK' | 'Warning' | 'Critical'
 
-export const status = (health: Health = 'OK', state = 'Enabled'): Document => ({ State: state, Health: health })
+export const status = (health: Health = 'OK'): Document => ({ State: 'Enabled', Health: health })
 
 export const isObject = (value: unknown): value is Document =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -12,7 +12,7 @@ const ACTION = 'UpdateService.SimpleUpdate'
 const INVENTORY = ['UpdateService', 'FirmwareInventory']
 
 /** Id of a machine's firmware component among those of all machines. */
-export const inventoryId = (machine: Machine, component: string): string =>
+const inventoryId = (machine: Machine, component: string): string =>
   `${machine.spec.id}-${component.replace(/^nic:/, '')}`
 
 interface Component {

@@ -25,7 +25,10 @@ export interface AuthFiles {
  * The files with credentials that podman, skopeo and oc read: `REGISTRY_AUTH_FILE` alone, or else the usual ones, in the order
  * of containers-auth.json(5).
  */
-export function authFiles(variables: Readonly<Record<string, string | undefined>>, named?: string): AuthFiles {
+export function authFiles(
+  variables: Readonly<Record<string, string | undefined>>,
+  named: string | undefined,
+): AuthFiles {
   const { REGISTRY_AUTH_FILE, XDG_RUNTIME_DIR, XDG_CONFIG_HOME, DOCKER_CONFIG, HOME } = variables
   const only = named ?? REGISTRY_AUTH_FILE
   if (only) return { named: only, usual: [] }

@@ -144,7 +144,7 @@ async function unpack({ path }: CachedImage, to: string, { clock, signal }: Down
 }
 
 /** SHA-256 of a file; null when it does not exist. */
-export async function digestOf(path: string, clock: Clock, signal: AbortSignal): Promise<string | null> {
+async function digestOf(path: string, clock: Clock, signal: AbortSignal): Promise<string | null> {
   const hash = createHash('sha256')
   try {
     await held(clock, `reading ${path}`, () =>

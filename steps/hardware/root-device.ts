@@ -4,7 +4,7 @@ import type { BlockDevice } from './block-devices.js'
 import { findByHints } from './root-device-hints.js'
 
 /** Least size of a root device that is chosen without hints, in bytes. */
-export const SMALLEST_ROOT = 4 * 2 ** 30
+const SMALLEST_ROOT = 4 * 2 ** 30
 
 /** Root device hints of a node: those of instance_info before those of properties; null when it has none. */
 export function rootDeviceHints(node: JsonObject): JsonObject | null {

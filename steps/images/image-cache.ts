@@ -15,7 +15,7 @@ import { checkSignature, type Signed } from './signature.js'
 import { transcodeToRaw, transcodeToZstd } from './transcode.js'
 import { damaged, wrongDigest } from './image-errors.js'
 
-export const DEFAULT_LIMIT = 20 * 2 ** 30
+const DEFAULT_LIMIT = 20 * 2 ** 30
 
 /**
  * Cache of images by the digest of their fetched bytes. All processes that share the folder fetch and check an image once.

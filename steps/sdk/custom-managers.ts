@@ -3,7 +3,7 @@ import { standardManagers } from '../hardware-managers.js'
 import type { HardwareManager, Step } from './step.js'
 
 /** Class name of the manager for steps without one. */
-export const CUSTOM_MANAGER = 'CustomHardwareManager'
+const CUSTOM_MANAGER = 'CustomHardwareManager'
 
 /** Support level of a service provider, as that of OpenShift's manager. */
 const SUPPORT = 3

@@ -42,7 +42,7 @@ export const writeImage = defineStep<WriteImageArgs>({
  * @returns IPA's sentence: `image (ID) written to device /dev/sda root_uuid=0x00000000`
  * @throws StepError of IPA's types: ImageDownloadError, ImageChecksumError, ImageWriteError, DeviceNotFound
  */
-export async function prepareImage(context: StepContext, info: JsonObject, configdrive?: unknown): Promise<string> {
+async function prepareImage(context: StepContext, info: JsonObject, configdrive?: unknown): Promise<string> {
   const { target, images, progress, logger } = context
   const image = readImageInfo(info, images)
   const drive = await readConfigDrive(context, configdrive)

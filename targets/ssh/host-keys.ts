@@ -89,7 +89,7 @@ export interface HostKeyCheck {
 export function checkHostKey(
   { name, files, pins, phase, now }: HostKeyCheck,
   key: Uint8Array,
-  certificate: HostCertificate | null = null,
+  certificate: HostCertificate | null,
 ): 'trusted' | 'provisional' {
   const shown = fingerprint(key)
   const host = knownAs(name)

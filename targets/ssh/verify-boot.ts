@@ -53,7 +53,7 @@ export interface VerifiedBoot {
 }
 
 /** Another system than the installed one answers after the reboot, or none. */
-export class BootNotVerified extends UserError {
+class BootNotVerified extends UserError {
   override readonly name = 'BootNotVerified'
   constructor(
     message: string,

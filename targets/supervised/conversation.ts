@@ -17,7 +17,7 @@ import { Silence } from './silence.js'
 export type Envelope = (script: Uint8Array) => Promise<{ line: string; stdin: Uint8Array }>
 
 /** Envelope for a user who already has the needed rights. */
-export const PLAIN_ENVELOPE: Envelope = (bytes) => Promise.resolve({ line: 'exec /bin/sh', stdin: bytes })
+const PLAIN_ENVELOPE: Envelope = (bytes) => Promise.resolve({ line: 'exec /bin/sh', stdin: bytes })
 
 export interface ConversationOptions {
   shell: LoginShell

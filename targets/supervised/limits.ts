@@ -24,7 +24,7 @@ export const tooMuch = (name: string, limit: number, what: string): UserError =>
     remedy: 'look at what logging in there prints, also in ~/.bashrc, ~/.profile and /etc/profile.d',
   })
 
-export const sizeText = (bytes: number): string => (bytes < MIB ? `${bytes / 1024} KiB` : `${bytes / MIB} MiB`)
+const sizeText = (bytes: number): string => (bytes < MIB ? `${bytes / 1024} KiB` : `${bytes / MIB} MiB`)
 
 /**
  * Reads a whole stream as text.

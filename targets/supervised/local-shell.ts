@@ -10,7 +10,7 @@ import { LinkLost, type LoginShell, type ShellChannel } from './login-shell.js'
  */
 export function localShell(
   clock: Clock,
-  environment: Readonly<Record<string, string | undefined>> = {},
+  environment: Readonly<Record<string, string | undefined>>,
   program: readonly [string, ...string[]] = ['/bin/sh'],
 ): LoginShell {
   const { PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME = '/' } = environment

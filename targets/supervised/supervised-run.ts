@@ -18,7 +18,7 @@ export class RunRefused extends Error {
 }
 
 /** The target does not know a run. */
-export class UnknownRun extends UserError {
+class UnknownRun extends UserError {
   override readonly name = 'UnknownRun'
 
   constructor(message: string) {

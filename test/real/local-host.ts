@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, open, readFile, rm } from 'node:fs/promises'
+import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { IRONSTAGE } from '../kit/commands/up-process.js'
@@ -156,8 +156,6 @@ export async function beside(
 export async function attachedTo(file: string): Promise<string> {
   return (await tool('losetup', '--associated', file, '--noheadings', '--output', 'NAME')).stdout.trim()
 }
-
-export const bytesOf = (path: string): Promise<Buffer> => readFile(path)
 
 async function done(running: ReturnType<typeof tool>) {
   const ended = await running

@@ -63,7 +63,7 @@ export async function callIronic({ method, path, body }: IronicCall, signal?: Ab
 }
 
 /** Ironic's sentence about an error: older releases have a document within a text. */
-export function faultIn(text: string): string | null {
+function faultIn(text: string): string | null {
   try {
     const { error_message: message, error } = JSON.parse(text) as { error_message?: unknown; error?: unknown }
     if (typeof error === 'object' && error !== null) return String((error as { message?: unknown }).message)
@@ -85,9 +85,9 @@ function parsed(text: string): unknown {
 }
 
 /** The same call for a shell. The password is left out: curl asks for it. */
-export function curlOf({ method, path, body }: IronicCall, url = labUrl()): string {
+export function curlOf({ method, path, body }: IronicCall): string {
   const version = path.startsWith('/_lab') ? null : VERSION
-  return curlText({ method, version, url: quoted(`${url}${path}`), ...(body === undefined ? {} : { body }) })
+  return curlText({ method, version, url: quoted(`${labUrl()}${path}`), ...(body === undefined ? {} : { body }) })
 }
 
 /** @param call its `url` is a word of a shell */

@@ -8,7 +8,6 @@ export const isCall = (entry: JournalEntry): entry is Call => entry.kind === 'ex
 
 /** Those who take part in calls, in the order of the diagram. */
 export const PARTIES = ['client', 'ironic', 'agent', 'bmc', 'machine', 'images'] as const
-export type Party = (typeof PARTIES)[number]
 
 export interface CallFilter {
   /** Name or uuid of a node, id of a machine. */

@@ -19,7 +19,7 @@ const SIZES = {
 } as const
 
 /** The largest size of which all cells are seen in few screens. */
-export function sizeFor(count: number): keyof typeof SIZES {
+function sizeFor(count: number): keyof typeof SIZES {
   return count <= 60 ? 'large' : count <= 400 ? 'medium' : 'small'
 }
 

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { ControlRefused, type ClockReport, type FaultReport, type JournalEntry } from '../../lab/index.js'
+import { ControlRefused, type ClockReport, type FaultReport } from '../../lab/index.js'
 import { atMostEvery, oncePerFrame, pause, wallTime, within } from '../browser.js'
 import { isSignedIn, lab, link } from './connection.js'
 import { rowOfMachine, rowOfNode, Rows } from './rows.js'
@@ -24,14 +24,6 @@ const FOLLOWED = ['state', 'step', 'power', 'boot', 'fault', 'lab'] as const
 const [LOOK_EVERY, PATIENCE, RETRY] = [1500, 3000, 1000]
 /** Time between two readings of what many entries change. */
 const SOON = 300
-
-const listeners = new Set<(entry: JournalEntry) => void>()
-
-/** Calls with each entry of the journal that all views follow, until the result is called. */
-export function onEntry(act: (entry: JournalEntry) => void): () => void {
-  listeners.add(act)
-  return () => void listeners.delete(act)
-}
 
 /** Keeps the state that of the lab, until the signal is aborted. */
 export async function followLab(signal: AbortSignal): Promise<void> {
@@ -132,7 +124,6 @@ async function followFrom(last: number, signal: AbortSignal): Promise<void> {
         readRowsSoon()
         readClockSoon()
       }
-      for (const listener of listeners) listener(entry)
     }
     await pause(100, signal)
   }

@@ -3,17 +3,6 @@ export const LOOKS = ['new', 'ready', 'working', 'waiting', 'active', 'rescue', 
 
 export type Look = (typeof LOOKS)[number]
 
-/** Words for a group, as in a legend. */
-export const LOOK_WORDS: Readonly<Record<Look, string>> = {
-  new: 'enrolled or off',
-  ready: 'manageable or available',
-  working: 'at work',
-  waiting: 'waiting',
-  active: 'active or on',
-  rescue: 'rescued',
-  failed: 'failed',
-}
-
 export function lookOf(state: string): Look {
   if (state.endsWith('failed') || state.endsWith('fail') || state === 'error') return 'failed'
   if (state.includes('wait') || state.endsWith('hold')) return 'waiting'

@@ -8,7 +8,7 @@ export interface Choice {
 }
 
 /** Rank of a text for what was typed: smaller is better; null where it does not fit. */
-export function rankOf(text: string, typed: string): number | null {
+function rankOf(text: string, typed: string): number | null {
   const [lower, wanted] = [text.toLowerCase(), typed.trim().toLowerCase()]
   if (wanted === '') return 1
   if (lower === wanted) return 0

@@ -9,7 +9,7 @@ export interface Route {
   readonly query: Readonly<Record<string, string>>
 }
 
-export const HOME: Route = { view: 'fleet', ident: null, query: {} }
+const HOME: Route = { view: 'fleet', ident: null, query: {} }
 
 /** `#/nodes/NAME?tab=record` as a route. */
 export function routeIn(hash: string): Route {

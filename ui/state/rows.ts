@@ -33,7 +33,7 @@ export const rowOfMachine = ({ id, power, boot, waitsFor = null }: MachineReport
   ...{ waitsFor, isInMaintenance: false },
 })
 
-export const timeOf = (text: string | null): number | null => {
+const timeOf = (text: string | null): number | null => {
   const time = text === null ? Number.NaN : Date.parse(text)
   return Number.isNaN(time) ? null : time
 }

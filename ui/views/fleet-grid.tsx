@@ -15,7 +15,7 @@ const NEIGHBOURS = 12
 export const openRow = ({ name, isNode }: Row): void => go({ view: isNode ? 'nodes' : 'machines', ident: name })
 
 /** Words for a cell: all that its drawing shows. */
-export function labelOf(row: Row, faults: readonly string[]): string {
+function labelOf(row: Row, faults: readonly string[]): string {
   const words = [
     `${row.name}: ${row.state}`,
     row.since === null ? null : `for ${sinceText(row.since)}`,

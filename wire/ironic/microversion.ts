@@ -16,7 +16,7 @@ const MIN_VERSION_HEADER = 'x-openstack-ironic-api-minimum-version'
 export const MAX_VERSION_HEADER = 'x-openstack-ironic-api-maximum-version'
 
 /** @param newest of the release that answers */
-export const rangeHeaders = (newest: Microversion = MAX_MICROVERSION): Record<string, string> => ({
+export const rangeHeaders = (newest: Microversion): Record<string, string> => ({
   [MIN_VERSION_HEADER]: formatMicroversion(MIN_MICROVERSION),
   [MAX_VERSION_HEADER]: formatMicroversion(newest),
 })

@@ -29,7 +29,10 @@ export function detachment(host: Annotated): { isForced: boolean; delaysDelete: 
  *
  * @param isForced only those with `"force": true`, which are obeyed outside of the provisioned states
  */
-export function rebootRequest(host: Annotated, { isForced = false } = {}): { mode: 'soft' | 'hard' } | undefined {
+export function rebootRequest(
+  host: Annotated,
+  { isForced }: { isForced: boolean },
+): { mode: 'soft' | 'hard' } | undefined {
   const requests = Object.entries(host.metadata.annotations ?? {})
     .filter(([name]) => name === REBOOT || name.startsWith(`${REBOOT}/`))
     .map(([, text]) => members(text))

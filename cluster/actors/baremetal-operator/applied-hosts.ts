@@ -194,7 +194,7 @@ function secretObject({ metadata, data = {}, stringData = {} }: SecretManifest, 
   })
 }
 
-export function secretNames({ spec }: BareMetalHostManifest): Set<string> {
+function secretNames({ spec }: BareMetalHostManifest): Set<string> {
   const references = [spec.bmc?.credentialsName, spec.userData?.name, spec.networkData?.name, spec.metaData?.name]
   return new Set([...references, spec.preprovisioningNetworkDataName].filter((name) => name !== undefined))
 }

@@ -53,9 +53,6 @@ const TROUBLE: Readonly<Record<string, Record<string, Verdict>>> = {
 /** States in which a failing power supply is not the host's trouble yet, or any more. */
 const WITHOUT_POWER: ReadonlySet<string> = new Set(['', 'unmanaged', 'registering', 'deleting'])
 
-/** Whether the node is to be read for the conditions. */
-export const knowsNode = ({ provisioning: { ID } }: BareMetalHostStatus): boolean => ID !== ''
-
 /**
  * Sets the conditions of a host (computeConditions of the controller); whether one changed. Ready is the first, and the
  * others follow by their names, as Cluster API's setter sorts them.

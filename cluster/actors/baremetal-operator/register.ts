@@ -17,7 +17,7 @@ const versionOf = ({ metadata }: Secret): CredentialsStatus => ({
   credentialsVersion: metadata.resourceVersion,
 })
 
-export const isSameAccount = (known: CredentialsStatus | undefined, secret: Secret): boolean =>
+const isSameAccount = (known: CredentialsStatus | undefined, secret: Secret): boolean =>
   known?.credentials?.name === secret.metadata.name && known.credentialsVersion === secret.metadata.resourceVersion
 
 /**

@@ -28,11 +28,10 @@ export async function loadPayload(
   { registry, behaviours, signal }: { registry: ContainerPuller; behaviours: Behaviours; signal: AbortSignal },
 ): Promise<Loaded> {
   const { image, force } = update
-  const named = (version = update.version): string =>
-    `version=${JSON.stringify(version)} image=${JSON.stringify(image)}`
-  const failed = (step: LoadStep, what: string, failure: string, version?: string): Loaded => ({
+  const named = (version: string): string => `version=${JSON.stringify(version)} image=${JSON.stringify(image)}`
+  const failed = (step: LoadStep, what: string, failure: string): Loaded => ({
     step,
-    message: `${what} failed ${named(version)} failure=${failure}`,
+    message: `${what} failed ${named(update.version)} failure=${failure}`,
   })
   let payload: ReleasePayload | undefined
   try {

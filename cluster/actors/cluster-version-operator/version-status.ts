@@ -14,7 +14,7 @@ const LONGEST_HISTORY = 100
 export const emptyStatus: VersionStatus = { desired: { version: '', image: '' }, history: [], conditions: [] }
 
 /** Sets conditions that do not belong to the release that is applied. */
-export const withConditions = (status: VersionStatus, clock: Clock, ...changes: Change[]): VersionStatus => ({
+const withConditions = (status: VersionStatus, clock: Clock, ...changes: Change[]): VersionStatus => ({
   ...status,
   conditions: changes.reduce((all, change) => withCondition(all, change, clock), status.conditions ?? []),
 })

@@ -7,7 +7,7 @@ import { REPLACES_MACHINES } from './behaviours.js'
 import { MACHINE_FINALIZER, NAME } from './names.js'
 
 /** Marks a machine that is to go first when its set is scaled down (pkg/controller/machineset/delete_policy.go). */
-export const DELETE_FIRST = 'machine.openshift.io/delete-machine'
+const DELETE_FIRST = 'machine.openshift.io/delete-machine'
 
 /** Keeps as many machines as each machine set asks for (machine-api-operator 9511961 pkg/controller/machineset). */
 export function runMachineSetController(parts: ActorParts): AsyncDisposable {

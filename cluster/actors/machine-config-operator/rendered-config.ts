@@ -31,7 +31,7 @@ const newer = (version: SpecVersion): SpecVersion =>
  * Merges the MachineConfigs of a pool in the order of their names. The last osImageURL wins over that of the release, and
  * kernel arguments are appended (pkg/controller/common/helpers.go MergeMachineConfigs).
  */
-export function mergedSpec(configs: readonly MachineConfig[], releaseImage: string): Spec {
+function mergedSpec(configs: readonly MachineConfig[], releaseImage: string): Spec {
   const sorted = [...configs].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
   let config: SpecConfig = { ignition: { version: OWN_SPEC } }
   for (const { spec } of sorted) config = mergeIgnition(config, ignitionOf(spec), OWN_SPEC)
@@ -44,7 +44,7 @@ export function mergedSpec(configs: readonly MachineConfig[], releaseImage: stri
 }
 
 /** `rendered-POOL-HASH`: the same content has the same name (pkg/controller/render/hash.go). */
-export function renderedName(pool: string, spec: Spec): string {
+function renderedName(pool: string, spec: Spec): string {
   return `rendered-${pool}-${createHash('md5').update(JSON.stringify(spec)).digest('hex')}`
 }
 

@@ -66,7 +66,7 @@ export async function serveConfigs(parts: ActorParts, port = 0): Promise<ConfigS
 }
 
 /** The config of a rendered MachineConfig, with what its daemon finds at the first boot. */
-export function firstBootConfig(rendered: MachineConfig, isEncapsulated = true): SpecConfig {
+function firstBootConfig(rendered: MachineConfig, isEncapsulated = true): SpecConfig {
   const { name } = rendered.metadata
   const annotations = {
     ...{ [CURRENT_CONFIG]: name, [DESIRED_CONFIG]: name, [FIRST_PIVOT_CONFIG]: name },

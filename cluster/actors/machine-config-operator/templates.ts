@@ -6,8 +6,8 @@ import { OWN_SPEC } from './rendered-config.js'
 
 type NewConfig = NewObject<MachineConfig> & { kind: 'MachineConfig' }
 
-const file = (path: string, text: string, mode = 0o644) => ({
-  ...{ path, mode, overwrite: true },
+const file = (path: string, text: string) => ({
+  ...{ path, mode: 0o644, overwrite: true },
   contents: { source: `data:,${encodeURIComponent(text)}` },
 })
 

@@ -22,7 +22,7 @@ export const statusAnswer = (status: KubeStatus): WireResponse =>
 const texts = new WeakMap<Stored, string>()
 
 /** An object as JSON; made once, however often it is sent. */
-export function textOf(object: Stored): string {
+function textOf(object: Stored): string {
   const known = texts.get(object)
   if (known !== undefined) return known
   const text = JSON.stringify(object)

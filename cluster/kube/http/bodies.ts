@@ -9,7 +9,7 @@ export const LARGEST_BODY = 3 * 1024 * 1024
 /** More levels than any object has; what reads objects recurses. */
 const DEEPEST = 200
 
-export const mediaTypeOf = (headers: Readonly<Record<string, string>>): string =>
+const mediaTypeOf = (headers: Readonly<Record<string, string>>): string =>
   (headers['content-type'] ?? '').replace(/;.*$/s, '').trim().toLowerCase()
 
 const unsupported = (accepted: readonly string[]) =>

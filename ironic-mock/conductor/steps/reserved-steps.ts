@@ -24,7 +24,7 @@ export const isReserved = (step: JsonObject): boolean =>
   step.execute_on_child_nodes === true || isPause(step) || Object.hasOwn(POWER, textOf(step.step))
 
 /** True for a step that only waits. */
-export const isPause = ({ step, execute_on_child_nodes: children }: JsonObject): boolean =>
+const isPause = ({ step, execute_on_child_nodes: children }: JsonObject): boolean =>
   children !== true && (step === 'hold' || step === 'wait')
 
 /** Work of a reserved step; null for another step, see {@link isReserved}. */

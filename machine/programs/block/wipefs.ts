@@ -22,7 +22,7 @@ const GPT = Buffer.from('EFI PART')
 const BOOT_SIGNATURE = Buffer.from([0x55, 0xaa])
 
 /** Signatures of a disk or partition, in the order in which wipefs erases them. */
-export async function signatures(node: BlockNode): Promise<Signature[]> {
+async function signatures(node: BlockNode): Promise<Signature[]> {
   const sector = node.device.sectorSize
   const found: Signature[] = []
   const look = async (signature: Signature) => {

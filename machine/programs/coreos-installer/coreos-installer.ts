@@ -8,7 +8,7 @@ import { install } from './install.js'
 import { listStream } from './source/list-stream.js'
 import { mostSimilar } from './command-line/similar.js'
 
-export const VERSION = '0.27.0'
+const VERSION = '0.27.0'
 
 const COMMANDS = ['install', 'download', 'list-stream', 'iso', 'pxe', 'pack']
 const USAGE = 'Usage: coreos-installer\n       coreos-installer <COMMAND>\n'

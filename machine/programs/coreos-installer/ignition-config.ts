@@ -54,7 +54,7 @@ function isJson(bytes: Uint8Array): boolean {
 }
 
 /** Whether the bytes are YAML with a `variant`. 0.27.0 writes such a config to the disk unchanged. */
-export function isButane(bytes: Uint8Array): boolean {
+function isButane(bytes: Uint8Array): boolean {
   try {
     const config = parseDocument(textOf(bytes))
     return config.errors.length === 0 && config.has('variant')

@@ -7,7 +7,7 @@ import type { Inside, Program } from '../program.js'
 import { tool, ToolFailure } from '../tool.js'
 
 /** Properties that udev's rules give a disk or partition. */
-export function udevProperties(inside: Inside, node: BlockNode): Record<string, string> {
+function udevProperties(inside: Inside, node: BlockNode): Record<string, string> {
   const { disk, filesystem, gpt } = node
   const bus = disk.name.startsWith('md') ? 'virtual' : 'pci0000:00'
   const properties: Property[] = [

@@ -69,7 +69,7 @@ export function timeOutCleaning(task: NodeTask, error: string): void {
   cleanFailed(task, error)
 }
 
-export function abortError(task: NodeTask): string {
+function abortError(task: NodeTask): string {
   const step = task.node.clean_step
   const during = step.step ? ` during or after the completion of step "${stepName(step)}"` : ''
   return `By request, the clean operation was aborted${during}`

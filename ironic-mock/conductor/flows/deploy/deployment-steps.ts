@@ -94,7 +94,7 @@ export function deploymentProblem(
 }
 
 /** Errors of the steps of templates and user, in upstream's words. */
-export function stepsProblem(
+function stepsProblem(
   { node, templates, user }: StepSources,
   policy: Policy,
   skipMissing: boolean,

@@ -13,7 +13,7 @@ const PARTITION_LABELS = [
 ]
 
 /** True for a whole-disk image: `image_type` goes before kernel and ramdisk; undefined without an image. */
-export function isWholeDisk({ image_source, image_type, kernel, ramdisk }: JsonObject): boolean | undefined {
+function isWholeDisk({ image_source, image_type, kernel, ramdisk }: JsonObject): boolean | undefined {
   if (!image_source) return undefined
   if (image_type) return image_type !== 'partition'
   return !kernel && !ramdisk

@@ -189,7 +189,7 @@ function afterBmcSystem(task: NodeTask, outcome: Outcome): void {
   finish(task, hooks.found, calls)
 }
 
-export function inspectionFailed(task: NodeTask, error: string): void {
+function inspectionFailed(task: NodeTask, error: string): void {
   task.fail(error, EVENT_TYPE)
   task.dropInfo(...MARKS)
   wipeAgentAccess(task)

@@ -224,5 +224,5 @@ class Parser {
 }
 
 /** `--image-file <path>` */
-export const named = (spec: OptionSpec): string =>
+const named = (spec: OptionSpec): string =>
   spec.kind === 'flag' ? `--${spec.long}` : `--${spec.long} <${spec.placeholder}>`

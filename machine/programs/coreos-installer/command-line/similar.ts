@@ -11,7 +11,7 @@ export function mostSimilar(text: string, names: readonly string[]): string[] {
 }
 
 /** The Jaro similarity: 0 for nothing in common, 1 for the same. */
-export function jaro(a: string, b: string): number {
+function jaro(a: string, b: string): number {
   if (a === b) return 1
   if (a === '' || b === '') return 0
   const range = Math.max(0, Math.floor(Math.max(a.length, b.length) / 2) - 1)

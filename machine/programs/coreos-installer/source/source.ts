@@ -62,7 +62,7 @@ async function readSignature(
 }
 
 /** Title of an image from its file name: `fedora-coreos-44.1-metal.x86_64.raw.xz` is Fedora CoreOS 44.1. */
-export function imageTitle(path: string): string {
+function imageTitle(path: string): string {
   const stem = path
     .slice(path.lastIndexOf('/') + 1)
     .replace(/\.(raw|img|bin)?(\.(xz|gz|zst))?$/, '')
