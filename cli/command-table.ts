@@ -12,10 +12,10 @@ export const COMMAND_FAMILIES = {
   images: 'live images for machines to boot: make and serve them',
   ignition: 'work on Ignition configs; - is standard input',
   bmh: 'work on BareMetalHosts; - is standard input',
-  rehearse: 'play stories with the operators of a cluster',
-  fault: 'let things go wrong in a lab that runs, and right again',
-  clock: 'show, set and move the time of a lab that runs',
-  run: 'install the machines of a lab, as a file of hosts says',
+  rehearse: 'rehearse changes of a cluster with simulated operators',
+  fault: 'add, list and lift faults of a running lab',
+  clock: 'show, set and advance the time of a running lab',
+  run: 'install the machines of a hardware lab from a hosts file',
 } as const
 
 export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
@@ -147,7 +147,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
   }),
   command({
     usage: 'state check',
-    description: 'say what of a state folder can be read',
+    description: 'report which parts of a state folder can be read',
     options: takes.STATE_OPTIONS,
     load: async () => {
       const { stateCheck } = await import('./commands/state.js')
@@ -156,7 +156,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
   }),
   command({
     usage: 'state repair',
-    description: 'make damaged databases anew from what can be read',
+    description: 'rebuild damaged databases from their readable rows',
     options: takes.STATE_OPTIONS,
     load: async () => {
       const { stateRepair } = await import('./commands/state.js')
@@ -165,7 +165,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
   }),
   command({
     usage: 'state export',
-    description: 'print what can be read as JSON, secrets masked',
+    description: 'print the readable records as JSON, secrets masked',
     options: takes.STATE_EXPORT_OPTIONS,
     load: async () => {
       const { stateExport } = await import('./commands/state.js')
@@ -228,7 +228,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
   }),
   command({
     usage: 'rehearse upgrade [SCENARIO|FILE...]',
-    description: 'tell how an upgrade of a cluster goes, and check it',
+    description: 'rehearse an upgrade of a cluster and check the outcome',
     options: takes.REHEARSE_OPTIONS,
     load: async () => {
       const { rehearseUpgrade } = await import('./commands/rehearse.js')
@@ -239,7 +239,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
   ...HARDWARE_LAB_COMMANDS,
   command({
     usage: 'record',
-    description: 'record what clients, an Ironic and its agents say to each other',
+    description: 'record the exchanges of clients, an Ironic and its agents',
     options: takes.RECORD_OPTIONS,
     load: async () => {
       const { record } = await import('./commands/record.js')
@@ -248,7 +248,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
   }),
   command({
     usage: 'replay RECORDING',
-    description: 'play a recording again, against another Ironic, and compare',
+    description: 'replay a recording against another Ironic and list the differences',
     options: takes.REPLAY_OPTIONS,
     load: async () => {
       const { replay } = await import('./commands/replay.js')
@@ -257,7 +257,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
   }),
   command({
     usage: 'diff RECORDING...',
-    description: 'say in which calls and answers two recordings differ',
+    description: 'list the calls and answers in which two recordings differ',
     options: takes.DIFF_OPTIONS,
     load: async () => {
       const { diff } = await import('./commands/diff.js')
@@ -266,7 +266,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
   }),
   command({
     usage: 'bmh explain FILE...',
-    description: 'print what BareMetal Operator asks of Ironic for hosts',
+    description: 'print the requests of BareMetal Operator for hosts',
     options: takes.BMH_EXPLAIN_OPTIONS,
     load: async () => {
       const { bmhExplain } = await import('./commands/bmh.js')

@@ -6,7 +6,7 @@ import type { OptionName } from './options/options.js'
 export const HARDWARE_LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
   command({
     usage: 'run [FILE]',
-    description: 'install the machines of a lab, as a file of hosts says (default: hosts.yaml)',
+    description: 'install the machines of a hardware lab from a hosts file (default: hosts.yaml)',
     options: takes.RUN_OPTIONS,
     descriptions: {
       plan: 'only say what would be done; nothing is contacted',
@@ -22,7 +22,7 @@ export const HARDWARE_LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
   }),
   command({
     usage: 'run init [FILE]',
-    description: 'write a file of hosts with comments, and its schema for editors (default: hosts.yaml)',
+    description: 'write a commented hosts file and its schema for editors (default: hosts.yaml)',
     options: takes.RUN_INIT_OPTIONS,
     load: async () => {
       const { runInit } = await import('./commands/run-init.js')
@@ -31,9 +31,9 @@ export const HARDWARE_LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
   }),
   command({
     usage: 'run attach ID',
-    description: 'go on with a run that was left or killed, by its id',
+    description: 'resume an interrupted run by its id',
     options: takes.RUN_ATTACH_OPTIONS,
-    descriptions: { 'state-dir': 'folder of its state (default: those in this folder)' },
+    descriptions: { 'state-dir': 'state folder of the run (default: search the current folder)' },
     load: async () => {
       const { runAttach } = await import('./commands/run-attach.js')
       return (options, { environment, operands: [id = ''] }) => runAttach(options, environment, id)
@@ -41,7 +41,7 @@ export const HARDWARE_LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
   }),
   command({
     usage: 'run discover RANGE...',
-    description: 'look for Redfish BMCs at addresses such as 192.0.2.0/28, and print a file of hosts',
+    description: 'search addresses such as 192.0.2.0/28 for Redfish BMCs and print a hosts file',
     options: takes.RUN_DISCOVER_OPTIONS,
     descriptions: {
       'bmc-user': 'user of the BMCs (default: admin)',

@@ -4,7 +4,7 @@ import { Command } from 'commander'
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Rehearse a deployment:': ['up', 'deploy', 'agent', 'fleet', 'coreos-installer'],
   'Configs and hosts:': ['ignition', 'bmh', 'rehearse', 'chaos'],
-  'Control a lab that runs:': ['fault', 'clock', 'journal'],
+  'Control a running lab:': ['fault', 'clock', 'journal'],
   'Machines of a lab:': ['run'],
   'Compare with your Ironic:': ['record', 'replay', 'diff'],
   'CoreOS as the ramdisk:': ['images', 'iso', 'pxe'],

@@ -2,7 +2,7 @@ import { command, type TableCommand } from './command-shape.js'
 import * as takes from './options/option-lists.js'
 import type { OptionName } from './options/options.js'
 
-/** The commands that control a lab that runs, and chaos in one of their own. */
+/** Commands that control a running lab, and `chaos`, which starts a lab of its own. */
 export const LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
   command({
     usage: 'fault list',
@@ -15,7 +15,7 @@ export const LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
   }),
   command({
     usage: 'fault add [FILE...]',
-    description: 'add a fault, or those of files; - is standard input',
+    description: 'add a fault, or the faults of files; - is standard input',
     options: takes.FAULT_ADD_OPTIONS,
     load: async () => {
       const { faultAdd } = await import('./commands/fault.js')
@@ -63,7 +63,7 @@ export const LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
     usage: 'journal',
     description: 'print what happened in a lab: requests, commands, states, faults',
     options: takes.JOURNAL_OPTIONS,
-    descriptions: { node: 'entries of this node, by name or uuid', follow: 'go on with what happens' },
+    descriptions: { node: 'entries of this node, by name or uuid', follow: 'keep printing new entries' },
     load: async () => {
       const { journal } = await import('./commands/journal.js')
       return (options, { environment }) => journal(options, environment)
@@ -71,7 +71,7 @@ export const LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
   }),
   command({
     usage: 'chaos',
-    description: 'let random things go wrong in random deployments, and check what must always hold',
+    description: 'inject random faults into random deployments and check the invariants',
     options: takes.CHAOS_OPTIONS,
     descriptions: {
       nodes: 'machines with a node each (default: 3)',

@@ -67,7 +67,7 @@ function addIso(program: Command, addAction: AddAction): void {
   onIso(
     ignition
       .command('remove')
-      .description('take it out')
+      .description('remove the config')
       .option(...OUTPUT),
     (iso) => iso.ignitionRemove,
   )
@@ -85,14 +85,14 @@ function addIso(program: Command, addAction: AddAction): void {
   onIso(
     network
       .command('extract')
-      .description('print or extract them')
+      .description('print or extract the keyfiles')
       .option(...DIRECTORY),
     (iso) => iso.networkExtract,
   )
   onIso(
     network
       .command('remove')
-      .description('take them out')
+      .description('remove the keyfiles')
       .option(...OUTPUT),
     (iso) => iso.networkRemove,
   )
@@ -101,7 +101,7 @@ function addIso(program: Command, addAction: AddAction): void {
   onIso(
     kargs
       .command('modify')
-      .description('change them')
+      .description('change the kernel arguments')
       .addOption(repeated('-a, --append <KARG>', 'argument to add'))
       .addOption(repeated('-d, --delete <KARG>', 'argument to take away'))
       .addOption(repeated('-r, --replace <KARG=OLDVAL=NEWVAL>', 'argument to replace'))
@@ -111,12 +111,12 @@ function addIso(program: Command, addAction: AddAction): void {
   onIso(
     kargs
       .command('reset')
-      .description('back to the defaults')
+      .description('restore the default kernel arguments')
       .option(...OUTPUT),
     (iso) => iso.kargsReset,
   )
   onIso(
-    kargs.command('show').description('print them').option('-d, --default', 'those that it came with'),
+    kargs.command('show').description('print the kernel arguments').option('-d, --default', 'print the default ones'),
     (iso) => iso.kargsShow,
   )
 
@@ -140,7 +140,7 @@ function addIso(program: Command, addAction: AddAction): void {
   onIso(
     root
       .command('reset')
-      .description('back to how it was published')
+      .description('restore the published ISO')
       .option(...OUTPUT),
     (iso) => iso.isoReset,
   )
@@ -162,7 +162,7 @@ function addPxe(program: Command, addAction: AddAction): void {
   addAction(
     ignition
       .command('wrap')
-      .description('make it an archive to append to an initramfs')
+      .description('wrap a config in an archive to append to an initramfs')
       .option('-i, --ignition-file <path>', 'Ignition config (default: standard input)')
       .option(...wrapOutput),
     pxeAction(
@@ -180,7 +180,7 @@ function addPxe(program: Command, addAction: AddAction): void {
   addAction(
     network
       .command('wrap')
-      .description('make NetworkManager keyfiles an archive to append to an initramfs')
+      .description('wrap NetworkManager keyfiles in an archive to append to an initramfs')
       .addOption(repeated(...KEYFILE).makeOptionMandatory())
       .option(...wrapOutput),
     pxeAction(
@@ -190,7 +190,7 @@ function addPxe(program: Command, addAction: AddAction): void {
   addAction(
     network
       .command('unwrap')
-      .description('print or extract them')
+      .description('print or extract the keyfiles')
       .argument(...initrd)
       .option(...DIRECTORY),
     pxeAction((pxe) => pxe.pxeNetworkUnwrap),
@@ -207,7 +207,7 @@ function addPxe(program: Command, addAction: AddAction): void {
     pxeAction((pxe) => (_, options: Parameters<typeof pxe.pxeKargs>[0], live) => pxe.pxeKargs(options, live)),
   )
   addAction(
-    sources(root.command('ipxe').description('print an iPXE script that boots it'))
+    sources(root.command('ipxe').description('print an iPXE script that boots the live system'))
       .requiredOption('--kernel-url <URL>', 'the kernel')
       .addOption(repeated('--initrd-url <URL>', 'the initramfs, and archives after it').makeOptionMandatory()),
     pxeAction((pxe) => (_, options: Parameters<typeof pxe.pxeIpxe>[0], live) => pxe.pxeIpxe(options, live)),

@@ -44,7 +44,7 @@ export function addBootImageCommands(program: Command, addAction: AddAction): vo
   )
   addAction(
     addReleaseOptions(
-      root.command('info').description('print what a release says of boot images, and where its sources differ'),
+      root.command('info').description('print the boot images of a release and the differences between its sources'),
     )
       .argument('<RELEASE>', RELEASE)
       .option('--base-url <URL>', 'where the builds of the release are published')

@@ -38,7 +38,7 @@ const SHIPPED = '/coreos'
 
 /** Adds `machine-os` and its commands: what the container image of CoreOS in a release does. */
 export function addMachineOsCommands(program: Command, addAction: AddAction): void {
-  const root = program.command('machine-os').description('the image of CoreOS in a release: make, copy and verify it')
+  const root = program.command('machine-os').description('make, copy and verify the CoreOS image of a release')
   const version = () =>
     new Option('--coreos-version <N>', 'CoreOS on RHEL 9 or 10 (COREOS_VERSION)').choices([...OS_VERSION_WORDS])
   addAction(
@@ -67,7 +67,7 @@ export function addMachineOsCommands(program: Command, addAction: AddAction): vo
     return ([to], flags: CopyFlags, environment) => machineOsCopyIso(to as string, flags, environment)
   })
   addAction(
-    copying(root.command('copy-pxe').description('extract what network boots need')).option(
+    copying(root.command('copy-pxe').description('extract the files for network boots')).option(
       '--initrd-only',
       'the initramfs alone',
     ),

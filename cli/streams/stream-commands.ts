@@ -30,7 +30,7 @@ export function addStreamCommands(program: Command, addAction: AddAction): void 
   addAction(
     root
       .command('convert')
-      .description('make a release of builds, a stream or an index of builds and releases, a ConfigMap of streams')
+      .description('convert builds to a release, builds and releases to a stream or an index, streams to a ConfigMap')
       .argument('<FILE...>', 'meta.json, release.json or stream metadata; - for standard input')
       .addOption(
         new Option('--to <KIND>', 'what to make')
@@ -49,9 +49,7 @@ export function addStreamCommands(program: Command, addAction: AddAction): void 
     },
   )
   addAction(
-    addFetchOptions(
-      root.command('lookup').description('find a file or a cloud image; without either, list what there is'),
-    )
+    addFetchOptions(root.command('lookup').description('find a file or a cloud image; without arguments, list all'))
       .argument(...STREAM)
       .option('-a, --architecture <ARCH>', 'as uname -m says', 'x86_64')
       .option('-p, --platform <NAME>', 'metal, openstack, qemu ...', 'metal')
@@ -103,7 +101,7 @@ export function addStreamCommands(program: Command, addAction: AddAction): void 
   addAction(
     root
       .command('serve')
-      .description('serve streams, and the files of them, with ranges')
+      .description('serve streams and their files over HTTP, with ranges')
       .argument('<DIR>', 'streams/NAME.json, dependencies/rhcos/stream-X.Y.json, and files by their paths elsewhere')
       .option('--host <ADDRESS>', 'address to listen on', '127.0.0.1')
       .option('--port <PORT>', 'port to listen on; 0 picks a free one', '0')

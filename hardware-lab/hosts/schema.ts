@@ -58,7 +58,7 @@ const bmc = {
     username: { anyOf: [text, secret] },
     password: secret,
     certificate: fingerprint,
-    insecure: { type: 'boolean', description: 'believe any certificate' },
+    insecure: { type: 'boolean', description: 'accept any certificate' },
     console: {
       enum: ['none', 'log', 'sol', 'redfish'],
       description:

@@ -25,13 +25,14 @@ export const CONTROL_SHAPES = {
   match: {
     value: 'KEY=VALUE',
     example: 'node=node-3',
-    description: 'where the fault strikes: node=node-3, phase=install, route="POST /v1/heartbeat"; may be repeated',
+    description:
+      'condition under which the fault strikes: node=node-3, phase=install, route="POST /v1/heartbeat"; may be repeated',
     schema: { type: 'array', items: { type: 'string', pattern: '^[a-z]+=.' } },
   },
   effect: {
     value: 'KIND[:KEY=VALUE,...]',
     example: 'delay:for=5s',
-    description: 'how it strikes: agent-silent, status:status=503, delay:for=5s ...',
+    description: 'effect of the fault: agent-silent, status:status=503, delay:for=5s ...',
     schema: { type: 'string', pattern: '^[a-z-]+(:.+)?$' },
   },
   times: {
@@ -43,7 +44,7 @@ export const CONTROL_SHAPES = {
   after: {
     value: 'N',
     example: '2',
-    description: 'matches that pass before it strikes (default: 0)',
+    description: 'number of matches to skip before it strikes (default: 0)',
     schema: { type: 'integer', minimum: 0 },
   },
   probability: {
@@ -62,7 +63,7 @@ export const CONTROL_SHAPES = {
   within: {
     value: 'TIME',
     example: '2h',
-    description: 'lab time that --until may take (default: 24h)',
+    description: 'longest lab time that --until waits (default: 24h)',
     schema: DURATION,
   },
   kind: {
@@ -75,7 +76,7 @@ export const CONTROL_SHAPES = {
   last: {
     value: 'N',
     example: '100',
-    description: 'print the last N entries (default: all that are still there)',
+    description: 'print the last N entries (default: all that are still stored)',
     schema: { type: 'integer', minimum: 0 },
   },
   har: { value: 'FILE', description: 'write the exchanges into this file as an HTTP archive', schema: TEXT },

@@ -83,12 +83,13 @@ export const FLEET_SHAPES = {
   'ipxe-url': {
     value: 'URL',
     example: 'http://192.0.2.1:8080/boot.ipxe',
-    description: 'boot script that network boots begin with, or the folder of scripts that end with / (default: none)',
+    description:
+      'URL of the boot script for network boots, or of a folder of scripts, which ends with / (default: none)',
     schema: { type: 'string', pattern: '^https?://.*' },
   },
   'media-ca': {
     value: 'FILE',
-    description: 'certificates by which servers of media are checked, PEM (default: none is checked)',
+    description: 'certificate authorities of servers of boot media, PEM (default: certificates are not verified)',
     schema: TEXT,
   },
   'boot-time': {

@@ -12,15 +12,15 @@ export const HARDWARE_LAB_SHAPES = {
   'max-failures': {
     value: 'N',
     example: '3',
-    description: 'failed hosts after which no other is begun (default: no limit)',
+    description: 'number of failed hosts after which no other is started (default: no limit)',
     schema: { type: 'integer', minimum: 1 },
   },
-  resume: { description: 'go on with the run that was begun in the state folder', schema: FLAG },
-  restart: { description: 'forget the run in the state folder that has not ended, and begin anew', schema: FLAG },
+  resume: { description: 'resume the run in the state folder', schema: FLAG },
+  restart: { description: 'forget the unfinished run in the state folder and start again', schema: FLAG },
   'through-ironic': {
     value: 'URL',
     example: 'http://ironic.example.org:6385',
-    description: 'have an Ironic do the hosts: register, inspect, clean, deploy; env takes OS_ENDPOINT',
+    description: 'install the hosts through this Ironic: register, inspect, clean, deploy; env takes OS_ENDPOINT',
     schema: { type: 'string', pattern: '^(env$|https?://.)' },
   },
   'serve-image': {
@@ -29,7 +29,7 @@ export const HARDWARE_LAB_SHAPES = {
     description: 'address of this machine at which hosts fetch images over HTTP (default: through SSH)',
     schema: TEXT,
   },
-  rehearse: { description: 'run on simulated machines that have what the file says of the hosts', schema: FLAG },
+  rehearse: { description: 'run on simulated machines with the hardware that the file describes', schema: FLAG },
   junit: { value: 'FILE', description: 'write a JUnit report', schema: TEXT },
   html: { value: 'FILE', description: 'write a report of one HTML file', schema: TEXT },
 } as const satisfies Record<string, OptionShape>

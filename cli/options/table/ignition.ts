@@ -5,7 +5,7 @@ import { FLAG, TEXT, type OptionShape } from './shape.js'
 export const IGNITION_SHAPES = {
   spec: {
     value: 'VERSION',
-    description: `version of the Ignition spec to write (translate: ${NEWEST_SPEC}; merge: the newest that was given)`,
+    description: `version of the Ignition spec to write (translate: ${NEWEST_SPEC}; merge: the newest of the inputs)`,
     schema: { type: 'string', enum: [...SPEC_WORDS] },
   },
   follow: {

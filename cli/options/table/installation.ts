@@ -17,7 +17,7 @@ export const INSTALLATION_SHAPES = {
   'cache-as': {
     value: 'fetched|zstd|raw',
     description:
-      'cache images as fetched, recompressed to zstd, which installs faster, or decompressed, which installs fastest ' +
+      'store cached images as fetched, recompressed to zstd, which installs faster, or decompressed, which installs fastest ' +
       'and takes most room (default: fetched)',
     schema: { type: 'string', enum: ['fetched', 'zstd', 'raw'] },
   },

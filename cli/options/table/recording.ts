@@ -13,8 +13,7 @@ export const RECORDING_SHAPES = {
   agents: {
     value: 'PORT',
     example: '9998',
-    description:
-      "record Ironic's calls to agents too: they are told that their callback is this port; 0 picks a free one",
+    description: "also record Ironic's calls to agents, whose callback URLs get this port; 0 picks a free one",
     schema: { type: 'integer', minimum: 0, maximum: 65535 },
   },
   'body-limit': {
@@ -25,11 +24,11 @@ export const RECORDING_SHAPES = {
   },
   mask: {
     value: 'NAME',
-    description: 'name of a further key, header or argument whose value is a secret; may be repeated',
+    description: 'name of another key, header or argument whose value is a secret; may be repeated',
     schema: TEXTS,
   },
   ca: { value: 'FILE', description: 'certificates of authorities to believe for https, PEM', schema: TEXT },
-  insecure: { description: 'believe any certificate', schema: FLAG },
+  insecure: { description: 'accept any certificate', schema: FLAG },
   against: {
     value: 'URL',
     example: 'http://127.0.0.1:6385',
@@ -38,7 +37,7 @@ export const RECORDING_SHAPES = {
   },
   as: {
     value: 'client|agent',
-    description: 'whose part to play; agents listen on --host (default: client)',
+    description: 'side to play; agents listen on --host (default: client)',
     schema: { type: 'string', enum: ['client', 'agent'] },
   },
   known: {
@@ -46,7 +45,7 @@ export const RECORDING_SHAPES = {
     description: 'YAML file with known differences, which do not count',
     schema: TEXT,
   },
-  partial: { description: 'take a recording whose last line is cut off', schema: FLAG },
+  partial: { description: 'accept a recording whose last line is cut off', schema: FLAG },
   wait: {
     value: 'SECONDS',
     example: '600',

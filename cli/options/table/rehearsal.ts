@@ -7,7 +7,7 @@ export const REHEARSAL_SHAPES = {
   list: { description: 'list the scenarios and the behaviours of their actors', schema: FLAG },
   without: {
     value: 'BEHAVIOUR',
-    description: 'take a behaviour of an actor away, as in cvo/waits-for-operators; may be repeated',
+    description: 'switch off a behaviour of an actor, as in cvo/waits-for-operators; may be repeated',
     schema: TEXTS,
   },
   duration: {

@@ -22,8 +22,7 @@ export const SERVER_SHAPES = {
   },
   hosts: {
     value: 'PATH',
-    description:
-      'BareMetalHosts with their Secrets, a YAML file or a folder of them, which are brought to what they ask for',
+    description: 'BareMetalHosts with their Secrets to reconcile: a YAML file or a folder of files',
     schema: TEXT,
   },
   watch: { description: 'follow changes of --hosts, as kubectl apply --prune would', schema: FLAG },
@@ -53,7 +52,7 @@ export const SERVER_SHAPES = {
   },
   profile: {
     value: PROFILE_WORDS.join('|'),
-    description: "settings to start from: Metal3's, or Ironic's own defaults (default: metal3)",
+    description: "default settings: Metal3's or Ironic's own (default: metal3)",
     schema: { type: 'string', enum: [...PROFILE_WORDS] },
   },
   'ironic-release': {
@@ -104,11 +103,11 @@ export const SERVER_SHAPES = {
   },
   'no-ui': { description: 'serve no dashboard (default: at /_lab/ui of the printed URL)', schema: FLAG },
   realistic: {
-    description: 'take the time that a real agent and real hardware take (default: no time)',
+    description: 'use the delays of a real agent and real hardware (default: no delays)',
     schema: FLAG,
   },
   'stop-with-stdin': {
-    description: 'stop when standard input ends, as it does with the program that has started this one',
+    description: 'stop when standard input ends, so when the program that started this one ends',
     schema: FLAG,
   },
   json: { description: 'print one JSON object a line, for programs', schema: FLAG },

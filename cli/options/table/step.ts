@@ -4,7 +4,7 @@ import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
 export const STEP_SHAPES = {
   steps: {
     value: 'FILE',
-    description: 'file or package with your own steps, TypeScript or JavaScript; may be repeated',
+    description: 'file or package with your steps, TypeScript or JavaScript; may be repeated',
     schema: TEXTS,
   },
   args: {
