@@ -18,7 +18,6 @@ const ENTRIES = {
   control: built('public/control.js'),
   msw: built('public/msw.js'),
   vitest: built('public/vitest.js'),
-  'lab-worker': built('lab/threads/lab-worker.js'),
   'pty-runner': built('targets/local/pty-runner.js'),
 }
 
@@ -34,9 +33,10 @@ await write(ENTRIES, {
   entryFileNames: '[name].js',
   chunkFileNames: 'part-[name]-[hash].js',
 })
-// The command is CommonJS: only of that can Node 20 take code that V8 has compiled before, and without import().
+// The command and the threads of a lab are CommonJS: only of that can Node 20 take code that V8 has compiled before, and
+// without import().
 await write(
-  { command: built('cli/main.js') },
+  { command: built('cli/main.js'), 'lab-worker': built('lab/threads/lab-worker.js') },
   {
     format: 'cjs',
     dynamicImportInCjs: false,
@@ -46,6 +46,7 @@ await write(
 )
 copyFileSync(join(root, 'scripts/load-command.js'), built('bundle/load.js'))
 execFileSync(process.execPath, [join(root, 'scripts/keep-code.js')], { stdio: ['ignore', 'ignore', 'inherit'] })
+writeFileSync(built('bundle/lab-worker.js'), `import { load } from './load.js'\n\nload('lab-worker.cjs')\n`)
 writeFileSync(
   built('bundle/ironstage.js'),
   `#!/usr/bin/env node\nimport { load } from './load.js'\n\nload('command.cjs')\n`,

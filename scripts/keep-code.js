@@ -11,7 +11,7 @@ const { compile, load } = await import(join(bundle, 'load.js'))
 for (const name of readdirSync(bundle).filter((name) => name.endsWith('.code'))) rmSync(join(bundle, name))
 const scripts = new Map()
 process.on('exit', () => {
-  for (const name of readdirSync(bundle).filter((name) => /^command.*\.cjs$/.test(name))) {
+  for (const name of readdirSync(bundle).filter((name) => /\.cjs$/.test(name))) {
     const path = join(bundle, name)
     const code = (scripts.get(name) ?? compile(name)).createCachedData()
     writeFileSync(`${path}.new`, code)

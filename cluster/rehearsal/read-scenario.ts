@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { LineCounter, parseDocument, type Document, type Node } from 'yaml'
 import { checkNesting, readNested, UserError } from '../../runtime/index.js'
 import { EXPECTATION_SCHEMAS, SCENARIO_SCHEMA, STEP_SCHEMAS } from './scenario-schema.js'
@@ -31,10 +31,14 @@ interface Problem {
   message: string
 }
 
+let ajv: Ajv | undefined
+/** Compiled on first use; ajv knows the schemas that it has compiled. */
+const compiledOf = (schema: object): ValidateFunction =>
+  (ajv ??= new Ajv({ allErrors: true, strict: false, meta: false, validateSchema: false })).compile(schema)
+
 function firstProblem(value: unknown): Problem | undefined {
-  const ajv = new Ajv({ allErrors: true, strict: false, meta: false, validateSchema: false })
   const against = (schema: object, part: unknown, at: (string | number)[]): Problem | undefined => {
-    const accepts = ajv.compile(schema)
+    const accepts = compiledOf(schema)
     return accepts(part) ? undefined : problemOf(accepts.errors!, at)
   }
   const found = against(SCENARIO_SCHEMA, value, [])

@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { closest, distance } from 'fastest-levenshtein'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -38,7 +38,7 @@ export function parseHosts(text: string, path: string): HostsFile {
   if (broken) throw wrong(`${path}:${lines.linePos(broken.pos[0]).line}`, `this is not YAML: ${broken.message}`)
   const value: unknown = located(path, () => document.toJS({ maxAliasCount: 100 }))
   located(path, () => checkNesting(value, path))
-  const accepts = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<HostsDocument>(HOSTS_SCHEMA)
+  const accepts = validator()
   if (!accepts(value)) throw refused(accepts.errors!, place)
   const { run = {}, defaults = {}, hosts } = value
   const folder = dirname(resolve(path))
@@ -48,6 +48,11 @@ export function parseHosts(text: string, path: string): HostsFile {
   refuseTwins(all, place)
   return { path, folder, run, hosts: all }
 }
+
+let compiled: ValidateFunction<HostsDocument> | undefined
+/** Compiled on first use: ajv takes longer for that than for any file of hosts. */
+const validator = (): ValidateFunction<HostsDocument> =>
+  (compiled ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile<HostsDocument>(HOSTS_SCHEMA))
 
 type Path = readonly (string | number)[]
 type Place = (keys: Path, atKey?: boolean) => string

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NothingLeftToHappen, temporaryFolder, UserError } from '../../runtime/index.js'
 import { IronicRefused } from '../../wire/index.js'
 import { createLab, installCoreos } from '../create-lab.js'
@@ -61,8 +61,15 @@ test('events come before the answer that they lead to, and only while a caller l
   expect(states).toHaveLength(before)
 })
 
+/** For tests that a lab with other nodes serves as well: its threads are started once. */
+let shared: ThreadedLab
+beforeAll(async () => {
+  shared = await small()
+})
+afterAll(() => shared[Symbol.asyncDispose]())
+
 test('a node is worked by the verbs of its handle', async () => {
-  await using lab = await small()
+  const lab = shared
   const node = await lab.enroll({ deploySteps, fields: { name: 'first' } })
   expect(await node.get()).toMatchObject({ uuid: node.uuid, name: 'first', provision_state: 'enroll' })
 
@@ -86,7 +93,7 @@ test('machines have the numbers of a lab in one thread', async () => {
 })
 
 test('errors arrive with their class and fields', async () => {
-  await using lab = await small()
+  const lab = shared
   const node = await lab.enroll({ deploySteps })
   await node.deploy()
   await node.settled()
@@ -117,20 +124,22 @@ test('many nodes of a shard may be deployed at once, unless Ironic is configured
 
 describe('waiting', () => {
   test('fails when nothing is left that could happen, and works again then', async () => {
-    await using lab = await small()
+    const lab = shared
     await expect(lab.wait(new Promise(() => {}))).rejects.toBeInstanceOf(NothingLeftToHappen)
     const node = await lab.enroll()
     expect(await lab.wait(node.get())).toMatchObject({ provision_state: 'enroll' })
   })
 
   test('for an event moves the clocks', async () => {
-    await using lab = await small()
+    const lab = shared
     const node = await lab.enroll()
-    const manageable = new Promise<string>((resolve) =>
-      lab.events.listen((event) => {
-        if (event.kind === 'node' && event.node.provision_state === 'manageable') resolve(event.node.uuid)
-      }),
-    )
+    const manageable = new Promise<string>((resolve) => {
+      const listening = lab.events.listen((event) => {
+        if (event.kind !== 'node' || event.node.provision_state !== 'manageable') return
+        listening[Symbol.dispose]()
+        resolve(event.node.uuid)
+      })
+    })
     await node.provision('manage')
     expect(await lab.wait(manageable)).toBe(node.uuid)
   })
@@ -147,7 +156,7 @@ describe('waiting', () => {
 
 describe('faults', () => {
   test('of all nodes strike in every shard, later ones too, until they are removed', async () => {
-    await using lab = await small()
+    const lab = shared
     const managed = async () => {
       const node = await lab.enroll()
       await node.provision('manage')
@@ -166,7 +175,7 @@ describe('faults', () => {
   })
 
   test('of one node strike as often as they say', async () => {
-    await using lab = await small()
+    const lab = shared
     const nodes = await Promise.all(Array.from({ length: 4 }, () => lab.enroll()))
     const node = nodes[3]!
     lab.faults.add({ match: { node: node.uuid, route: '/v1/lookup' }, effect: { kind: 'delay', ms: 1000 }, times: 1 })
@@ -179,9 +188,8 @@ describe('faults', () => {
     [{ match: {}, effect: { kind: 'bmc-silent' }, times: 2 } as const, 'not-across-threads'],
     [{ match: {}, effect: { kind: 'status', status: 500, body: () => {} } } as const, 'not-across-threads'],
     [{ match: {}, effect: { kind: 'delay', ms: 1 } } as const, 'fault'],
-  ])('%j is refused', async (fault, code) => {
-    await using lab = await small()
-    expect(() => lab.faults.add(fault)).toThrow(expect.objectContaining({ code }))
+  ])('%j is refused', (fault, code) => {
+    expect(() => shared.faults.add(fault)).toThrow(expect.objectContaining({ code }))
   })
 })
 
@@ -207,7 +215,7 @@ describe('what cannot be in several threads is refused:', () => {
   })
 
   test('options of a node that are not data', async () => {
-    await using lab = await small()
+    const lab = shared
     await expect(lab.enroll({ fields: { extra: { made: () => {} } } })).rejects.toMatchObject({
       code: 'not-across-threads',
       message: expect.stringContaining('fields'),

@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { parseSize, UserError } from '../../runtime/index.js'
 import { identityIn, type HardwareFleet } from './fleet.js'
 import { HARDWARE_SCHEMA } from './hardware-schema.js'
@@ -19,8 +19,7 @@ type WrittenEntry = WrittenMachine & { count?: number }
  * @throws UserError `hardware-file` (usage) naming the document, the key and what is wrong with it
  */
 export function readFleet(document: unknown, name: string): HardwareFleet {
-  const ajv = new Ajv({ allowUnionTypes: true, strictTypes: false, meta: false, validateSchema: false })
-  const accepts = ajv.compile<WrittenFile>(HARDWARE_SCHEMA)
+  const accepts = validator()
   if (!accepts(document)) throw unusableHardware(name, mostSpecific(accepts.errors!))
   const { machines, ...machine } = document
   if (!machines) return [{ hardware: hardwareOf(machine) }]
@@ -38,6 +37,13 @@ export function readFleet(document: unknown, name: string): HardwareFleet {
   })
   return entries as [HardwareFleet[0], ...HardwareFleet[0][]]
 }
+
+let compiled: ValidateFunction<WrittenFile> | undefined
+/** Compiled on first use. */
+const validator = (): ValidateFunction<WrittenFile> =>
+  (compiled ??= new Ajv({
+    ...{ allowUnionTypes: true, strictTypes: false, meta: false, validateSchema: false },
+  }).compile<WrittenFile>(HARDWARE_SCHEMA))
 
 function hardwareOf({ disks, ...rest }: WrittenMachine): MachineHardware {
   return {

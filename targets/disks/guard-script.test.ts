@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -70,6 +70,21 @@ beforeEach(async () => {
 })
 afterEach(() => rm(host.root, { recursive: true, force: true }))
 
+/**
+ * Runs a script in each of the shells, and returns what each prints. A small process starts them, one after another: to
+ * start one from this process, with all its memory, takes longer than most scripts run.
+ */
+function inShells(script: string): { stdout: string; stderr: string }[] {
+  const file = (name: string, n: number): string => join(host.root, `${name}-${n}`)
+  const runs = SHELLS.map((shell, n) => `${shell.join(' ')} -c "$1" guard "$2" >"$2/stdout-${n}" 2>"$2/stderr-${n}"`)
+  const { error } = spawnSync('/bin/sh', ['-c', runs.join('\n'), 'sh', script, host.root])
+  if (error) throw error
+  return SHELLS.map((_, n) => ({
+    stdout: readFileSync(file('stdout', n), 'utf8'),
+    stderr: readFileSync(file('stderr', n), 'utf8'),
+  }))
+}
+
 /** Runs the guard for a command that writes a device; prints `ok` or the refusal, once for all shells. */
 function guard(device: string, { selectors = byId('A'), arrays = false } = {}): string[] {
   const script = `
@@ -82,10 +97,9 @@ ${resolveScript(selectors)}
 look_around
 check_device "$dev/${device}" ${arrays ? 'arrays' : 'none'}
 echo ok`
-  const outputs = SHELLS.map(([shell, ...more]) => {
-    const { stdout, stderr } = spawnSync(shell!, [...more, '-c', script, 'guard', host.root], { encoding: 'utf8' })
-    return `${stdout.trim()}${stderr}`.replaceAll(`${host.root}/dev/`, '/dev/')
-  })
+  const outputs = inShells(script).map(({ stdout, stderr }) =>
+    `${stdout.trim()}${stderr}`.replaceAll(`${host.root}/dev/`, '/dev/'),
+  )
   return [...new Set(outputs)]
 }
 
@@ -102,11 +116,7 @@ ${holdScript(selectors)}
 ${meanwhile}
 hold_disks
 node /dev/fd/8`
-  const outputs = SHELLS.map(([shell, ...more]) => {
-    const { stdout } = spawnSync(shell!, [...more, '-c', script, 'guard', host.root], { encoding: 'utf8' })
-    return stdout.trim()
-  })
-  return [...new Set(outputs)]
+  return [...new Set(inShells(script).map(({ stdout }) => stdout.trim()))]
 }
 
 const byId = (...values: string[]): DiskSelector[] => values.map((value) => ({ kind: 'identity', value }))

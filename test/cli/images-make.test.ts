@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { bytesSource } from '../../bytes/index.js'
 import { checkStream, openLiveIso, readMetadata, type Stream } from '../../coreos/index.js'
 import { inspectDisk } from '../../machine/index.js'
@@ -12,7 +12,14 @@ const clock = systemClock()
 const A = '44.20260707.3.1'
 const R = '9.6.20260112-0'
 
+/** Images of R, as they are made. */
+let madeOnce: TemporaryFolder
 let folder: TemporaryFolder
+beforeAll(async () => {
+  madeOnce = await temporaryFolder()
+  expect((await make(R, '-C', madeOnce.path)).code).toBe(0)
+}, 60_000)
+afterAll(() => madeOnce[Symbol.asyncDispose]())
 beforeEach(async () => {
   folder = await temporaryFolder()
 })
@@ -20,7 +27,7 @@ afterEach(() => folder[Symbol.asyncDispose]())
 
 const at = (name: string): string => join(folder.path, name)
 async function ran(...argv: string[]) {
-  const run = command(argv, { variables: { HOME: folder.path } })
+  const run = command(argv, { variables: { HOME: (folder ?? madeOnce).path } })
   const code = await run.ended
   return { code, stdout: run.stdout, stderr: run.stderr }
 }
@@ -59,16 +66,15 @@ describe('images make', () => {
   }, 60_000)
 
   test('a machine is deployed from them, and machine-os is built of them, without a download', async () => {
-    await make(R, '-C', at('r'))
-    const stream = await streamIn(at('r'))
+    const stream = await streamIn(madeOnce.path)
     expect(Object.keys(stream.architectures['x86_64']!.artifacts['metal']!.formats)).toContain('raw.gz')
     const deployed = await ran(
-      ...['deploy', '--image', `stream:${at('r/stream.json')}`, '--disk-file', at('disk.img'), '--json'],
+      ...['deploy', '--image', `stream:${join(madeOnce.path, 'stream.json')}`, '--disk-file', at('disk.img'), '--json'],
     )
     expect(deployed).toMatchObject({ code: 0, stderr: '' })
     const { boot } = await inspectDisk({ path: at('disk.img') }, clock)
     expect(boot?.entry?.title).toBe(`Red Hat Enterprise Linux CoreOS ${R} (ostree:0)`)
-    const built = await ran('machine-os', 'build', at('os'), '-s', at('r/stream.json'), '-a', 'x86_64')
+    const built = await ran('machine-os', 'build', at('os'), '-s', join(madeOnce.path, 'stream.json'), '-a', 'x86_64')
     expect(built).toEqual({ code: 0, stdout: `${at('os/coreos-x86_64.iso')}\n`, stderr: '' })
     expect((await ran('machine-os', 'verify', at('os'))).code).toBe(0)
   }, 60_000)
@@ -107,8 +113,8 @@ describe('images make', () => {
 })
 
 test('an ISO whose kernel arguments were changed boots with them, and is known by its own version', async () => {
-  await make(R, '-C', at('a'))
-  const iso = at(`a/rhcos-${R}-live-iso.x86_64.iso`)
+  const iso = at('changed.iso')
+  await copyFile(join(madeOnce.path, `rhcos-${R}-live-iso.x86_64.iso`), iso)
   const changed = await ran('iso', 'kargs', 'modify', '-a', 'console=ttyS1', '-d', 'mitigations=auto,nosmt', iso)
   expect(changed).toEqual({ code: 0, stdout: '', stderr: '' })
   const up = command(['up', '--port', '0', '--nodes', '1', '--live-iso', iso, '--json'], {
@@ -121,12 +127,11 @@ test('an ISO whose kernel arguments were changed boots with them, and is known b
   expect(served.kargs!.current).toContain(' console=ttyS1')
   up.stop()
   expect(await up.ended).toBe(0)
-  await rm(at('a'), { recursive: true })
 })
 
 test('an ISO with a config of its own is refused: the one that is served would replace it', async () => {
-  await make(R, '-C', at('a'))
-  const iso = at(`a/rhcos-${R}-live-iso.x86_64.iso`)
+  const iso = at('customized.iso')
+  await copyFile(join(madeOnce.path, `rhcos-${R}-live-iso.x86_64.iso`), iso)
   await writeFile(at('c.ign'), '{"ignition":{"version":"3.4.0"}}')
   expect((await ran('iso', 'ignition', 'embed', '-i', at('c.ign'), iso)).code).toBe(0)
   const up = await ran('up', '--port', '0', '--live-iso', iso)

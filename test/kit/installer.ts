@@ -30,7 +30,8 @@ export function insideWith(options: {
   const disks = options.disks ?? [describedDisk({ name: 'sda', size: 512 * MIB, sectorSize: 512 })]
   const files = new MemoryFileTree(() => new Map())
   for (const { name } of disks) files.write(`/dev/${name}`, new Uint8Array())
-  for (const [path, bytes] of Object.entries(options.files ?? {})) files.write(path, Buffer.from(bytes))
+  for (const [path, bytes] of Object.entries(options.files ?? {}))
+    files.write(path, typeof bytes === 'string' ? Buffer.from(bytes) : bytes)
   const spec: MachineSpec = {
     id: 'machine-1',
     bmc: null,
