@@ -4,6 +4,7 @@ import { serveHttp, type HttpServer, type TlsOptions } from '../../wire/index.js
 import type { Machines } from '../../machine/index.js'
 import type { OutsideRequests } from '../snapshots/outside-requests.js'
 import type { BmcAccounts } from './bmc-accounts.js'
+import { firmwareImages } from './firmware-images.js'
 import { redfishAccounts } from './redfish-accounts.js'
 
 /** The BMCs of a lab behind one port. */
@@ -31,6 +32,8 @@ export interface BmcParts {
   probe: Probe
   logger: Logger
   outsideRequests: OutsideRequests
+  /** Throws for a URL that is not reached. */
+  allow?: ((url: string) => void) | undefined
 }
 
 /**
@@ -40,11 +43,12 @@ export interface BmcParts {
  * @throws UserError when it cannot listen
  */
 export async function serveRedfish(
-  { machines, accounts, clock, probe, logger, outsideRequests }: BmcParts,
+  { machines, accounts, clock, probe, logger, outsideRequests, allow }: BmcParts,
   { host = '127.0.0.1', port, tls, updateTime }: RedfishListenOptions,
 ): Promise<RedfishListener> {
   const service = createRedfishService({
     ...{ machines, clock, probe, logger, random: systemRandom, accounts: redfishAccounts(accounts) },
+    fetchFirmware: firmwareImages({ clock, allow }),
     ...(updateTime === undefined ? {} : { updateTime }),
   })
   try {

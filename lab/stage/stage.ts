@@ -344,7 +344,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       return database.watched
     },
     nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
-    ...bmcListeners({ machines, accounts, clock, probe, logger, outsideRequests }),
+    ...bmcListeners({ machines, accounts, clock, probe, logger, outsideRequests, allow: options.allow }),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
 }

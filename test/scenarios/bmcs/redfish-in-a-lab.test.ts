@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { stage } from '../../../lab/index.js'
 import type { FaultEffect, FaultMatch } from '../../../lab/faults/fault.js'
@@ -45,6 +47,38 @@ test('a call is in the journal with its method, path, status and machine', async
     },
     { call: 'read power', method: 'GET', target: '/redfish/v1/Systems/machine-9', status: 404, machine: null },
   ])
+})
+
+test('an update of firmware fetches its image, and fails where there is none', async () => {
+  const { call, machine } = await servedLab()
+  const asked: string[] = []
+  const images = createServer((request, response) => {
+    asked.push(request.url!)
+    response.writeHead(request.url === '/bios-2.0.bin' ? 200 : 404).end('an image')
+  })
+  await new Promise<void>((resolve) => images.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void images.close())
+  const updated = async (name: string) => {
+    const { headers } = await call('POST', '/redfish/v1/UpdateService/Actions/UpdateService.SimpleUpdate', {
+      ImageURI: `http://127.0.0.1:${(images.address() as AddressInfo).port}/${name}`,
+      Targets: [SYSTEM],
+    })
+    const monitor = new URL(headers.get('location')!, 'http://bmc').pathname
+    let answer = await call('GET', monitor)
+    for (; answer.status === 202; answer = await call('GET', monitor))
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    return answer.text
+  }
+  const version = () =>
+    machine()
+      .firmware.versions()
+      .find(({ component }) => component === 'bios')!.version
+  const before = version()
+  expect(await updated('bios-3.0.bin')).toContain('404')
+  expect(version()).toBe(before)
+  await updated('bios-2.0.bin')
+  expect(version()).toBe('2.0')
+  expect(asked).toEqual(['/bios-3.0.bin', '/bios-2.0.bin'])
 })
 
 describe('a fault strikes calls over Redfish:', () => {
