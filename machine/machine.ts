@@ -29,6 +29,8 @@ export interface Boot {
 /** A boot from served media. */
 export interface LiveBoot {
   kernelArguments: string
+  /** Parameters of the agent on a virtual stick or floppy, which win over those of the kernel's command line. */
+  parameters?: Readonly<Record<string, string>>
   /** The config that Ignition applied: from `initramfs` (as it is embedded in an ISO) or a URL. */
   ignition: { from: string; version: string } | null
   /** Files that Ignition wrote; large contents are left out. */

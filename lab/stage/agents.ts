@@ -94,7 +94,11 @@ export class Agents implements AsyncDisposable {
     const { id } = machine.spec
     const { source, live } = boot
     const parameters =
-      source.kind === 'ramdisk' ? source.parameters : live ? kernelParameters(live.kernelArguments) : {}
+      source.kind === 'ramdisk'
+        ? source.parameters
+        : live
+          ? { ...kernelParameters(live.kernelArguments), ...live.parameters }
+          : {}
     const media = live?.configFiles?.filter(({ name }) => name.endsWith('.conf')) ?? []
     const configured = [...media, ...(live?.agent?.configFiles ?? []), ...(configFiles ?? [])]
     const known = { parameters, configFiles: configured, files: live?.files ?? [], copied: live?.configFiles ?? [] }

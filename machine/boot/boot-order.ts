@@ -1,6 +1,7 @@
 import type { BootOption, BootOverride, BootSettings } from '../hardware/boot-override.js'
 import type { MachineFirmware } from '../hardware/machine-firmware.js'
 import type { LiveMedium } from '../live/live-boot.js'
+import type { RemovableMedium } from '../live/removable-parameters.js'
 
 /** One device that the firmware tries. */
 export type BootAttempt =
@@ -75,11 +76,23 @@ function ofOption({ target, device }: BootOption, firmware: MachineFirmware): Bo
   }
 }
 
+const DRIVES = { 'virtual CD': 'cdrom', 'virtual USB stick': 'disk', 'virtual floppy': 'floppy' } as const
+
 function ofDrive(from: 'virtual CD' | 'virtual USB stick', firmware: MachineFirmware): BootAttempt[] {
-  const device = from === 'virtual CD' ? 'cdrom' : 'disk'
-  const url = firmware.inserted(device)
-  if (url === undefined) return []
-  const { username, password } = firmware.mediaOptions(device)
-  const credentials = username === undefined ? {} : { credentials: { username, password: password ?? '' } }
-  return [{ kind: 'medium', from, medium: { kind: 'iso', url, ...credentials } }]
+  const medium = mediumIn(from, firmware)
+  return medium ? [{ kind: 'medium', from, medium: { kind: 'iso', ...medium } }] : []
 }
+
+function mediumIn(drive: keyof typeof DRIVES, firmware: MachineFirmware) {
+  const url = firmware.inserted(DRIVES[drive])
+  if (url === undefined) return undefined
+  const { username, password } = firmware.mediaOptions(DRIVES[drive])
+  return { url, ...(username === undefined ? {} : { credentials: { username, password: password ?? '' } }) }
+}
+
+/** Media that a system which was booted from another one finds, in the order in which Ironic chooses between the drives. */
+export const removableMedia = (firmware: MachineFirmware): RemovableMedium[] =>
+  (['virtual USB stick', 'virtual floppy'] as const).flatMap((name) => {
+    const medium = mediumIn(name, firmware)
+    return medium ? [{ name, ...medium }] : []
+  })

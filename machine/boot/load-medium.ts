@@ -4,6 +4,7 @@ import { bootLive, type LiveMedium, type LiveOutcome } from '../live/live-boot.j
 import { missingDriver } from '../live/live-version.js'
 import type { BootState } from '../machine-record.js'
 import type { BootingMachine } from '../machine-parts.js'
+import { removableMedia } from './boot-order.js'
 
 /** Loads a live system. Its details become those of this boot. */
 export async function loadMedium(
@@ -14,7 +15,8 @@ export async function loadMedium(
 ): Promise<LiveOutcome> {
   const { network = NO_NETWORK, clock, probe, downloads } = parts
   const say = (line: string) => machine.say(line)
-  const booting = { machine: machine.spec.id, network, clock, probe, downloads, signal, say }
+  const removable = removableMedia(machine.firmware)
+  const booting = { machine: machine.spec.id, network, clock, probe, downloads, signal, say, removable }
   const { outcome: reached, live, version } = await bootLive(medium, booting)
   signal.throwIfAborted()
   const failure = missingDriver(version, machine.spec.supportedSince)

@@ -21,6 +21,8 @@ interface Layout {
   rootLength: number
   /** Root folder of FAT32, in clusters. */
   rootCluster: number
+  /** Label in the parameter block; a folder entry of the root counts more. */
+  label: string
 }
 
 type Read = (offset: number, length: number) => Promise<Buffer>
@@ -45,9 +47,15 @@ export class FatVolume {
   }
 
   /** @param offset offset of the filesystem on the disk */
-  static async open(device: BlockDevice, offset: number): Promise<FatVolume> {
+  static async open(device: Pick<BlockDevice, 'read'>, offset: number): Promise<FatVolume> {
     const read: Read = async (at, length) => Buffer.from(await device.read(offset + at, length))
     return new FatVolume(read, await readLayout(read))
+  }
+
+  /** The label as blkid reads it: from the root folder, or the parameter block. Undefined without one. */
+  async label(): Promise<string | undefined> {
+    const entry = labelIn(await this.#folder(this.#layout.rootCluster)) ?? this.#layout.label
+    return entry === '' || entry === 'NO NAME' ? undefined : entry
   }
 
   /** @returns undefined when the path does not exist */
@@ -81,8 +89,12 @@ export class FatVolume {
   }
 
   async #entries({ cluster }: FatEntry): Promise<FatEntry[]> {
+    return parseFolder(await this.#folder(cluster))
+  }
+
+  #folder(cluster: number): Promise<Buffer> {
     const { rootOffset, rootLength } = this.#layout
-    return parseFolder(cluster === 0 ? await this.#read(rootOffset, rootLength) : await this.#chain(cluster))
+    return cluster === 0 ? this.#read(rootOffset, rootLength) : this.#chain(cluster)
   }
 
   async #chain(first: number): Promise<Buffer> {
@@ -134,7 +146,19 @@ async function readLayout(read: Read): Promise<Layout> {
     rootOffset,
     rootLength,
     rootCluster: bits === 32 ? sector.readUInt32LE(44) : 0,
+    label: labelText(sector, bits === 32 ? 71 : 43),
   }
+}
+
+const labelText = (bytes: Buffer, at: number): string => bytes.toString('latin1', at, at + 11).trimEnd()
+
+function labelIn(folder: Buffer): string | undefined {
+  for (let at = 0; at + ENTRY <= folder.length && folder[at] !== 0; at += ENTRY) {
+    const attributes = folder[at + 11]!
+    const isLabel = (attributes & VOLUME_LABEL) !== 0 && (attributes & LONG_NAME) !== LONG_NAME
+    if (isLabel && folder[at] !== 0xe5) return labelText(folder, at)
+  }
+  return undefined
 }
 
 function parseFolder(bytes: Buffer): FatEntry[] {

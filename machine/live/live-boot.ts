@@ -1,9 +1,10 @@
 import type { HttpThrough } from '../../bytes/index.js'
-import type { Clock, Probe } from '../../runtime/index.js'
+import { errorChain, type Clock, type Probe } from '../../runtime/index.js'
 import type { LiveBoot } from '../machine.js'
 import type { BootNetwork, ServerAccount } from './boot-network.js'
 import { runLiveIgnition } from './live-ignition.js'
 import { BootFailed, loadIso, loadPxe, mountRoot } from './live-image.js'
+import { removableParameters, type RemovableMedium } from './removable-parameters.js'
 
 /** A boot source that is not on the machine's disks. */
 export type LiveMedium =
@@ -20,6 +21,8 @@ export interface LiveBootParts {
   downloads?: HttpThrough | undefined
   signal: AbortSignal
   say: (line: string) => void
+  /** Sticks and floppies that the agent may find its parameters on. */
+  removable: readonly RemovableMedium[]
 }
 
 export type LiveOutcome = 'ramdisk' | 'live' | BootFailed['outcome']
@@ -40,6 +43,17 @@ export async function bootLive(
     live.failure = why
     parts.say(why)
   }
+  const withAgent = async () => {
+    try {
+      const parameters = await removableParameters(live.kernelArguments, parts.removable, parts)
+      if (parameters) live.parameters = parameters
+      return { outcome: 'ramdisk' as const, live, version }
+    } catch (error) {
+      parts.signal.throwIfAborted()
+      failed(`the agent does not start: ${errorChain(error).join(': ')}`)
+      return { outcome: 'live' as const, live, version }
+    }
+  }
   try {
     const image = await (medium.kind === 'iso' ? loadIso(medium, parts) : loadPxe(medium, parts))
     live.kernelArguments = image.kernelArguments
@@ -48,7 +62,7 @@ export async function bootLive(
     if (image.configFiles && image.configFiles.length > 0) live.configFiles = image.configFiles
     if (image.kind === 'agent') {
       parts.say('the ramdisk is none of CoreOS: the agent in it starts')
-      return { outcome: 'ramdisk', live, version }
+      return await withAgent()
     }
     if (image.kind === 'other') {
       failed('nothing is known of what such a system runs: no agent')
@@ -59,7 +73,7 @@ export async function bootLive(
     live.ignition = from === null ? null : { from, version: specVersion! }
     live.files = files
     live.agent = agent
-    if (agent) return { outcome: 'ramdisk', live, version }
+    if (agent) return await withAgent()
     failed(
       from === null
         ? 'no Ignition config was applied, so the live system starts no agent'

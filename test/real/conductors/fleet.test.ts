@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
+import { cpio, writeIso } from '../../../bytes/index.js'
 import { enrolHosts, type Fleet } from '../../../fleet/index.js'
 import { systemClock } from '../../../runtime/index.js'
 import { HttpTransport, type ApiPort, type JsonObject } from '../../../wire/index.js'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { readFleet } from '../../../machine/index.js'
 import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
+import { debianProgram } from '../peers.js'
 import { fleetFor, fleetIronic, FleetNode, storyOf, type FleetIronic } from '../fleet-ironic.js'
 
 /** Milliseconds with a cold cache, minutes of which are the installation of peers. */
@@ -18,18 +20,21 @@ const LONGEST = 600_000
 let there: FleetIronic
 let fleet: Fleet & { log: string[] }
 beforeAll(async () => {
-  there = await fleetIronic()
+  // Ironic fills the virtual stick by it.
+  const [ironic] = await Promise.all([fleetIronic(), debianProgram('mcopy', 'mtools')])
+  there = ironic
   await copyFile(REHEARSAL_IMAGE, join(there.folder, 'coreos.raw.xz'))
   await writeFile(join(there.folder, 'disk.raw'), await rehearsalImage())
   await writeFile(join(there.folder, 'bios-1.5.0.bin'), 'firmware')
+  await writeFile(join(there.folder, 'prebuilt.iso'), prebuiltIso())
   const disks = Array.from({ length: 2 }, () => ({
     size: '480GB',
     transport: 'sas',
     rotational: false,
   }))
   const dell = { manufacturer: 'Dell Inc.', product: 'PowerEdge R650', disks }
-  const hardware = readFleet({ machines: [{ count: 4 }, dell, {}] }, 'the machines of this test')
-  fleet = await fleetFor({ count: 6, hardware, bootScript: `${there.url}/boot.ipxe` })
+  const hardware = readFleet({ machines: [{ count: 4 }, dell, { count: 2 }] }, 'the machines of this test')
+  fleet = await fleetFor({ count: 7, hardware, bootScript: `${there.url}/boot.ipxe` })
 }, INSTALLATION)
 afterAll(async () => {
   await fleet?.[Symbol.asyncDispose]()
@@ -82,7 +87,35 @@ async function installCoreos(one: FleetNode): Promise<void> {
   await one.settled('active')
 }
 
+/** An ISO with an agent that knows nothing of its Ironic. */
+const prebuiltIso = (): Buffer =>
+  writeIso(
+    {
+      vmlinuz: Buffer.from('kernel'),
+      initrd: cpio([{ path: 'usr/bin/ironic-python-agent', bytes: Buffer.from('an agent') }]),
+      'EFI/BOOT/grub.cfg': Buffer.from('linux /vmlinuz boot_method=vmedia --\ninitrd /initrd\n'),
+    },
+    { label: 'PREBUILT', at: 0 },
+  )
+
 describe.concurrent('a real Ironic works the machines of a fleet', () => {
+  test(
+    'by redfish-virtual-media with an ISO that was built before: the agent finds its Ironic by the stick that Ironic makes',
+    async ({ expect }) => {
+      const info = { deploy_iso: `${there.url}/prebuilt.iso`, config_via_removable: true }
+      const one = await node(7, 'redfish-virtual-media')
+      await one.patch(
+        ...Object.entries(info).map(([name, value]) => ({ op: 'add', path: `/driver_info/${name}`, value })),
+      )
+      await one.provision('inspect')
+      await one.settled('manageable')
+      const { body } = await there.ironic.send('GET', `/v1/nodes/${one.uuid}/inventory`)
+      expect(body).toMatchObject({ inventory: { cpu: { count: 8 } } })
+      expect(noted(one).join('\n')).toMatch(/media inserted .*disk/)
+    },
+    LONGEST,
+  )
+
   test(
     'by redfish-virtual-media: inspected by the agent, cleaned, installed, rescued, serviced, undeployed, deleted',
     async ({ expect }) => {
