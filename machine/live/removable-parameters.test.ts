@@ -17,7 +17,7 @@ const replaced = (from: string, to: string): Buffer => {
 }
 
 async function found(commandLine: string, files: Record<string, Buffer>, names: RemovableMedium['name'][]) {
-  const said: string[] = []
+  const lines: string[] = []
   const parameters = await removableParameters(
     commandLine,
     names.map((name) => ({ name, url: `http://media/${name}` })),
@@ -28,10 +28,10 @@ async function found(commandLine: string, files: Record<string, Buffer>, names: 
           return bytes ? Promise.resolve(bytesSource(bytes)) : Promise.reject(new Error('the server answered 404'))
         },
       },
-      ...{ clock: new VirtualClock(), signal: new AbortController().signal, say: (line) => void said.push(line) },
+      ...{ clock: new VirtualClock(), signal: new AbortController().signal, say: (line) => void lines.push(line) },
     },
   )
-  return { parameters, said }
+  return { parameters, lines }
 }
 
 const OF_THE_FLOPPY = {
@@ -39,9 +39,9 @@ const OF_THE_FLOPPY = {
 }
 
 test('the agent has the parameters of the floppy that Ironic makes, without words that have no value', async () => {
-  const { parameters, said } = await found(VMEDIA, { 'virtual floppy': FLOPPY }, ['virtual floppy'])
+  const { parameters, lines } = await found(VMEDIA, { 'virtual floppy': FLOPPY }, ['virtual floppy'])
   expect(parameters).toEqual(OF_THE_FLOPPY)
-  expect(said).toEqual(['the virtual floppy has parameters.txt for the agent'])
+  expect(lines).toEqual(['the virtual floppy has parameters.txt for the agent'])
 })
 
 test('a stick comes before a floppy, and one with an ISO is passed over', async () => {
@@ -68,9 +68,9 @@ test('the label counts in any case', async () => {
 })
 
 test('a floppy whose image cannot be had is none, and the console says so', async () => {
-  const { parameters, said } = await found(VMEDIA, {}, ['virtual floppy'])
+  const { parameters, lines } = await found(VMEDIA, {}, ['virtual floppy'])
   expect(parameters).toBeUndefined()
-  expect(said.join('\n')).toMatch(/the virtual floppy http:\/\/media\/.* cannot be read: the server answered 404/)
+  expect(lines.join('\n')).toMatch(/the virtual floppy http:\/\/media\/.* cannot be read: the server answered 404/)
 })
 
 test('a floppy of that label without its file ends the agent, as the real one', async () => {
