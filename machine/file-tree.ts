@@ -1,3 +1,5 @@
+import { LateMap } from '../runtime/index.js'
+
 /** Files of the running ramdisk, in memory until the next boot. Paths are absolute; errors have a `code` as those of node:fs. */
 export interface FileTree {
   read(path: string): Uint8Array
@@ -60,7 +62,7 @@ export const parentPath = (path: string): string => path.slice(0, Math.max(1, pa
  */
 export class MemoryFileTree implements FileTree {
   readonly #base: BaseTree
-  readonly #changes: Map<string, TreeNode | undefined>
+  readonly #changes: LateMap<string, TreeNode | undefined>
   readonly #changed: TreeChange
   #cached: WeakRef<ReadonlyMap<string, TreeNode>> | undefined
 
@@ -70,7 +72,7 @@ export class MemoryFileTree implements FileTree {
    */
   constructor(base: BaseTree, changes: Iterable<[string, TreeNode | undefined]> = [], changed: TreeChange = () => {}) {
     this.#base = base
-    this.#changes = new Map(changes)
+    this.#changes = new LateMap(changes)
     this.#changed = changed
   }
 

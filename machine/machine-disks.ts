@@ -63,10 +63,11 @@ export interface SeenDisk {
   written: readonly WrittenRange[]
 }
 
-interface DiskParts {
+/** The parts that the disks of all machines share. */
+export interface DiskParts {
   folder: DiskFolder
-  /** Called before a described disk changes. */
-  changing: () => void
+  /** Called before a described disk of a machine changes. */
+  changing: (machine: string) => void
   clock: Clock
   probe: Probe
   logger: Logger
@@ -98,18 +99,64 @@ class MachineDisk {
   }
 }
 
+interface PlacedDisk {
+  spec: DiskSpec
+  disk: MachineDisk
+}
+
+/** The user of a machine's disks in one boot. */
+export interface DiskUser {
+  readonly isOver: boolean
+  /** Has the reason of the boot's end. */
+  readonly signal: AbortSignal
+  /** Program that writes at the moment. */
+  readonly writer: string
+}
+
+class DisksOfBoot implements BootOfDisks {
+  constructor(
+    private readonly disks: MachineDisks,
+    private readonly boot: string,
+    private readonly user: DiskUser,
+  ) {}
+
+  get over(): { reason: unknown } | undefined {
+    return this.user.isOver ? this.user.signal : undefined
+  }
+
+  wrote(name: string, offset: number, length: number): void {
+    const { disk, spec } = this.disks.inPlace(name)
+    const [at, boot] = [this.disks.parts.clock.now(), this.boot]
+    if (offset < TABLE_SECTORS * spec.sectorSize) disk.table = { at, boot }
+    disk.log.note({ offset, length, at, boot, by: this.user.writer })
+  }
+
+  showsPartitions(name: string): Promise<boolean> {
+    const { machine, parts } = this.disks
+    const { table } = this.disks.inPlace(name).disk
+    // A boot finds the partitions that are there.
+    if (table?.boot !== this.boot) return Promise.resolve(true)
+    return showsPartitions(parts.probe, { machine, disk: name, written: table.at })
+  }
+}
+
 /** A machine's disks, also those that were taken out. Files are opened on first use and closed when the machine is switched off. */
 export class MachineDisks implements AsyncDisposable {
   /** By the names of their files. */
   readonly #disks = new Map<string, MachineDisk>()
   readonly #spec: MachineSpec
-  readonly #parts: DiskParts
+  readonly #changing = (): void => this.parts.changing(this.#spec.id)
+  readonly parts: DiskParts
 
   /** @param spec hardware as it is now */
   constructor(spec: MachineSpec, parts: DiskParts) {
     this.#spec = spec
-    this.#parts = parts
+    this.parts = parts
     this.fit()
+  }
+
+  get machine(): string {
+    return this.#spec.id
   }
 
   /** Makes the devices of disks that are new in the machine. */
@@ -119,31 +166,10 @@ export class MachineDisks implements AsyncDisposable {
       if (!this.#disks.has(imageOf(disk))) this.#disks.set(imageOf(disk), this.#made(disk))
   }
 
-  /**
-   * The disks for one boot: after its end every access rejects with the signal's reason.
-   *
-   * @param writer the program that writes at the moment
-   */
-  forBoot(signal: () => AbortSignal, boot: string, writer: () => string): ReadonlyMap<string, BlockDevice> {
-    const { clock, probe } = this.#parts
-    const ofBoot: BootOfDisks = {
-      get signal() {
-        return signal()
-      },
-      wrote: (name, offset, length) => {
-        const { disk, spec } = this.#inPlace(name)
-        const at = clock.now()
-        if (offset < TABLE_SECTORS * spec.sectorSize) disk.table = { at, boot }
-        disk.log.note({ offset, length, at, boot, by: writer() })
-      },
-      showsPartitions: (name) => {
-        const { table } = this.#inPlace(name).disk
-        // A boot finds the partitions that are there.
-        if (table?.boot !== boot) return Promise.resolve(true)
-        return showsPartitions(probe, { machine: this.#spec.id, disk: name, written: table.at })
-      },
-    }
-    return new Map(this.#spec.disks.map(({ name }) => [name, whilePowered(this.#inPlace(name).disk.device, ofBoot)]))
+  /** The disks for one boot: after its end every access rejects. */
+  forBoot(user: DiskUser, boot: string): ReadonlyMap<string, BlockDevice> {
+    const ofBoot = new DisksOfBoot(this, boot, user)
+    return new Map(this.#spec.disks.map(({ name }) => [name, whilePowered(this.inPlace(name).disk.device, ofBoot)]))
   }
 
   /** Looks at a disk past the probe: no fault strikes. Files are closed after the work unless the machine is `on`. */
@@ -151,7 +177,7 @@ export class MachineDisks implements AsyncDisposable {
     const {
       spec,
       disk: { own, file, written },
-    } = this.#inPlace(name)
+    } = this.inPlace(name)
     const device = !file || (await file.exists()) ? own : undefined
     try {
       return await work({ spec, device, written: written?.ranges ?? [] })
@@ -160,8 +186,12 @@ export class MachineDisks implements AsyncDisposable {
     }
   }
 
-  /** The disk with a kernel name. */
-  #inPlace(name: string): { spec: DiskSpec; disk: MachineDisk } {
+  /**
+   * The disk with a kernel name.
+   *
+   * @throws UserError `no-such-disk`
+   */
+  inPlace(name: string): PlacedDisk {
     const spec = this.#spec.disks.find((each) => each.name === name)
     if (!spec) throw noSuchDisk(this.#spec, name)
     return { spec, disk: this.#disks.get(imageOf(spec))! }
@@ -224,12 +254,12 @@ export class MachineDisks implements AsyncDisposable {
   }
 
   #made(disk: DiskSpec): MachineDisk {
-    const own = disk.backing.kind === 'described' ? describedDisk(disk, this.#parts.changing) : this.#file(disk)
-    return new MachineDisk(probed(own, this.#parts.probe, this.#spec.id), own)
+    const own = disk.backing.kind === 'described' ? describedDisk(disk, this.#changing) : this.#file(disk)
+    return new MachineDisk(probed(own, this.parts.probe, this.#spec.id), own)
   }
 
   #file(disk: DiskSpec): FileBacked {
-    const { folder, clock, logger } = this.#parts
+    const { folder, clock, logger } = this.parts
     const { id } = this.#spec
     const ownPath = disk.backing.kind === 'file' ? disk.backing.file : undefined
     const path = ownPath ?? (async () => join(await folder.of(id), `${encodeURIComponent(imageOf(disk))}.img`))

@@ -6,11 +6,11 @@ import type { BootNetwork } from './live/boot-network.js'
 import type { Machine, MachineEvents, MachinePace } from './machine.js'
 import type { MachineDisks } from './machine-disks.js'
 import type { MachineStore } from './machine-store.js'
+import type { StagedFiles } from './ramdisk/staged-files.js'
 import type { ImageRegistry } from './os/registry.js'
 
-/** Dependencies of a simulated machine. */
+/** Dependencies of simulated machines, which most of them share. */
 export interface MachineParts {
-  disks: MachineDisks
   store: MachineStore
   clock: Clock
   random: Random
@@ -33,8 +33,9 @@ export interface BootingMachine {
   machine: Machine
   record: MachineRecord
   parts: MachineParts
+  disks: MachineDisks
   /** Files of this process by their path in the machine. */
-  staged: ReadonlyMap<string, string>
+  staged: StagedFiles
   /** Lines of the console; later lines are added to the same array. */
   console: string[]
   /** Asks for power off or reboot from inside the OS, without waiting for it. */

@@ -1,3 +1,4 @@
+import { LateMap } from '../runtime/index.js'
 import type { Boot, FirstBoot, MachinePower } from './machine.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { FirmwareState } from './hardware/firmware-state.js'
@@ -6,7 +7,7 @@ import { copyOfState, type MachineContents } from './machine-snapshot.js'
 import type { MachineStore, RecordKind } from './machine-store.js'
 import { InstalledSystem } from './os/installed-system.js'
 import type { EfiEntry, Inside } from './programs/program.js'
-import { toRecord, type FileRecord } from './ramdisk/ramdisk-session.js'
+import { toRecord, type FileRecord } from './ramdisk/file-record.js'
 import type { RunRecord } from './ramdisk/run-log.js'
 
 /** Stored state of a machine besides its specification. */
@@ -34,14 +35,18 @@ export interface BootState {
   agentUp?: boolean
 }
 
-export const newState = (): MachineState => ({
+export const newState = (source: MachineBootSource = { kind: 'disk' }): MachineState => ({
   power: 'off',
-  source: { kind: 'disk' },
+  source,
   boot: null,
   efi: { entries: [], order: [], current: null },
   firstBoot: null,
-  mounts: [],
+  mounts: NO_MOUNTS,
+  firmware: {},
 })
+
+/** The mounts of all machines without any. */
+const NO_MOUNTS: MachineState['mounts'] = []
 
 /** Records that an earlier process stored of a machine's boot, and of the system on its disk. */
 export interface StoredBoot {
@@ -56,8 +61,8 @@ export class MachineRecord {
   /** Hardware as it is now. */
   readonly spec: MachineSpec
   #hardware: MachineSpec
-  /** All that its hardware was in this process. */
-  readonly #earlier = new WeakSet<MachineSpec>()
+  /** All that its hardware was before in this process. */
+  #earlier: WeakSet<MachineSpec> | undefined
   readonly state: MachineState
   readonly mounts: Inside['mounts']
   /**
@@ -66,22 +71,20 @@ export class MachineRecord {
    */
   finishesFirstBoot: boolean
   readonly #store: MachineStore
-  readonly #saved = new Map<string, unknown>()
-  #system: InstalledSystem
+  readonly #saved = new LateMap<string, unknown>()
+  #system: InstalledSystem | undefined
 
   constructor(spec: MachineSpec, state: MachineState, store: MachineStore) {
     this.#hardware = spec
-    this.#earlier.add(spec)
     this.spec = liveSpec(() => this.#hardware)
     this.state = state
     this.#store = store
-    this.mounts = new Map(state.mounts)
+    this.mounts = new LateMap(state.mounts)
     this.finishesFirstBoot = state.power === 'on' && state.boot?.outcome === null && state.boot.reported
-    this.#system = this.#openSystem([])
   }
 
   get system(): InstalledSystem {
-    return this.#system
+    return (this.#system ??= this.#openSystem([]))
   }
 
   restore({ saved, system }: Pick<StoredBoot, 'saved' | 'system'>): void {
@@ -95,15 +98,20 @@ export class MachineRecord {
 
   /** Resolves when a later process would find the hardware. */
   change(hardware: MachineSpec): Promise<void> {
-    this.#hardware = hardware
-    this.#earlier.add(hardware)
+    this.#changeTo(hardware)
     this.#store.put(hardware.id, 'spec', '', () => hardware)
     return this.#store.flush()
   }
 
   /** Whether its hardware was this one, so that it is the machine of a snapshot. */
   had(hardware: MachineSpec): boolean {
-    return this.#earlier.has(hardware)
+    return hardware === this.#hardware || (this.#earlier?.has(hardware) ?? false)
+  }
+
+  #changeTo(hardware: MachineSpec): void {
+    this.#earlier ??= new WeakSet()
+    this.#earlier.add(this.#hardware)
+    this.#hardware = hardware
   }
 
   /** Notes a change that nothing stores. */
@@ -112,19 +120,18 @@ export class MachineRecord {
   }
 
   take(): Pick<MachineContents, 'spec' | 'state' | 'saved' | 'system'> {
-    this.state.mounts = [...this.mounts]
+    this.state.mounts = this.mounts.size === 0 ? NO_MOUNTS : [...this.mounts]
     return {
       spec: this.#hardware,
       state: copyOfState(this.state),
       saved: [...this.#saved],
-      system: this.#system.take(),
+      system: this.#system?.take() ?? [],
     }
   }
 
   /** Becomes what it was in a snapshot, and stores that. */
   async adopt({ spec, state, saved, system, session }: MachineContents): Promise<void> {
-    this.#hardware = spec
-    this.#earlier.add(spec)
+    this.#changeTo(spec)
     const { firmware = {}, ...values } = copyOfState(state)
     // Machine and firmware share these two objects with the record.
     const same = (this.state.firmware ??= {})
@@ -149,7 +156,7 @@ export class MachineRecord {
 
   /** Stores the state. Resolves when a later process would find it. */
   persist(): Promise<void> {
-    this.state.mounts = [...this.mounts]
+    this.state.mounts = this.mounts.size === 0 ? NO_MOUNTS : [...this.mounts]
     this.#store.put(this.spec.id, 'state', '', () => this.state)
     return this.#store.flush()
   }

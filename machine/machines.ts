@@ -4,17 +4,17 @@ import { checkSpec } from './hardware/check-spec.js'
 import { join } from 'node:path'
 import { held, makeFolder, UserError } from '../runtime/index.js'
 import { newState, type StoredBoot, type MachineState } from './machine-record.js'
-import { DiskFolder, MachineDisks } from './machine-disks.js'
+import { DiskFolder, MachineDisks, type DiskParts } from './machine-disks.js'
 import { forgetfulStore, openMachineStore, type MachineStore, type StoredRecord } from './machine-store.js'
 import type { MachineParts } from './machine-parts.js'
 import type { MachineContents } from './machine-snapshot.js'
 import type { MachineSnapshots, Machine, Machines } from './machine.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
-import type { FileRecord } from './ramdisk/ramdisk-session.js'
+import type { FileRecord } from './ramdisk/file-record.js'
 import type { RunRecord } from './ramdisk/run-log.js'
 import { SimulatedMachine } from './simulated-machine.js'
 
-export interface MachinesOptions extends Omit<MachineParts, 'disks' | 'store' | 'downloads'> {
+export interface MachinesOptions extends Omit<MachineParts, 'store' | 'downloads'> {
   /** Folder of `machines.db` and `disks/`; null stores nothing, and closing the machines deletes their disk files. */
   stateDir: string | null
   /** Sees the requests of a machine for files. */
@@ -41,7 +41,9 @@ export async function openMachines(options: MachinesOptions): Promise<Machines> 
 }
 
 class SimulatedMachines implements Machines {
-  readonly #options: MachinesOptions
+  readonly #parts: MachineParts
+  readonly #diskParts: DiskParts
+  readonly #downloads: MachinesOptions['downloads']
   readonly #store: MachineStore
   readonly #folder: DiskFolder
   readonly #machines = new Map<string, SimulatedMachine>()
@@ -57,9 +59,12 @@ class SimulatedMachines implements Machines {
   #last: readonly MachineContents[] | undefined
 
   constructor(options: MachinesOptions, store: MachineStore, folder: DiskFolder) {
-    this.#options = options
+    const { clock, probe, logger, downloads } = options
     this.#store = noting(store, this.#changed)
     this.#folder = folder
+    this.#downloads = downloads
+    this.#parts = partsOf(options, this.#store)
+    this.#diskParts = { folder, clock, probe, logger, changing: (machine) => this.#store.note(machine) }
   }
 
   load(records: StoredRecord[]): void {
@@ -96,7 +101,7 @@ class SimulatedMachines implements Machines {
     }
     if (resumed.length === 0) return
     // The event handlers need the machines, so wait until the caller has them.
-    const hold = this.#options.clock.hold('resuming machines')
+    const hold = this.#parts.clock.hold('resuming machines')
     setImmediate(() => {
       if (!this.#closed) for (const machine of resumed) machine.resume()
       hold[Symbol.dispose]()
@@ -114,7 +119,7 @@ class SimulatedMachines implements Machines {
       throw new UserError('bmc-taken', `the BMC of ${spec.id} is the one of ${other.spec.id}`, {
         remedy: 'give each machine a BMC address or system id of its own',
       })
-    const state = { ...newState(), ...(source && { source }) }
+    const state = newState(source)
     const machine = this.#add(spec, state)
     this.#store.put(spec.id, 'spec', '', () => spec)
     this.#store.put(spec.id, 'state', '', () => state)
@@ -281,31 +286,20 @@ class SimulatedMachines implements Machines {
   }
 
   #make(spec: MachineSpec, state: MachineState): SimulatedMachine {
-    const { clock, random, probe, logger, pace, events, stage, network, registry, downloads } = this.#options
-    const through = downloads?.(spec.id)
-    return new SimulatedMachine(spec, state, {
-      disks: (now) =>
-        new MachineDisks(now, {
-          folder: this.#folder,
-          clock,
-          probe,
-          logger,
-          changing: () => this.#store.note(spec.id),
-        }),
-      store: this.#store,
-      clock,
-      random,
-      probe,
-      logger,
-      pace,
-      events,
-      ...(stage ? { stage } : {}),
-      ...(network ? { network: through ? seenBy(through, network) : network } : {}),
-      ...(through ? { downloads: through } : {}),
-      ...(registry ? { registry } : {}),
-    })
+    const { network } = this.#parts
+    const through = this.#downloads?.(spec.id)
+    const parts = through
+      ? { ...this.#parts, downloads: through, ...(network && { network: seenBy(through, network) }) }
+      : this.#parts
+    return new SimulatedMachine(spec, state, parts, (now) => new MachineDisks(now, this.#diskParts))
   }
 }
+
+/** The parts that all machines share. */
+const partsOf = ({ stateDir: _, downloads: __, ...parts }: MachinesOptions, store: MachineStore): MachineParts => ({
+  ...parts,
+  store,
+})
 
 /** A network whose requests for a machine are seen. */
 const seenBy = (through: HttpThrough, network: BootNetwork): BootNetwork => ({

@@ -1,4 +1,4 @@
-import { errorChain, Mutex, sharedAbort, uuid } from '../runtime/index.js'
+import { errorChain, LateMap, Mutex, sharedAbort, uuid } from '../runtime/index.js'
 import type { Executor, Target } from '../targets/index.js'
 import { MachineRecord, type StoredBoot, type MachineState } from './machine-record.js'
 import type { Boot, FirstBoot, Machine, MachinePower } from './machine.js'
@@ -13,12 +13,13 @@ import type { BootingMachine, MachineParts } from './machine-parts.js'
 import type { JournalLine } from './os/installed-system.js'
 import { osReport, type OsReport } from './os/os-report.js'
 import type { RunningOs } from './os/running-os.js'
-import { runningOs } from './os/running-system.js'
+import { OsOfBoots } from './os/running-system.js'
 import type { MachineContents } from './machine-snapshot.js'
-import { MachineUnreachable, toRecord, type RamdiskSession } from './ramdisk/ramdisk-session.js'
-import { sessionExecutor } from './ramdisk/session-executor.js'
+import { toRecord } from './ramdisk/file-record.js'
+import { MachineUnreachable, type RamdiskSession } from './ramdisk/ramdisk-session.js'
+import { SessionExecutor } from './ramdisk/session-executor.js'
 import type { RootTree } from './root/root-tree.js'
-import { stagedIn } from './ramdisk/staged-files.js'
+import { simulatedTarget } from './ramdisk/simulated-target.js'
 
 /** A machine with its power, its console and the parts that other rooms use. */
 export class SimulatedMachine implements Machine {
@@ -29,10 +30,11 @@ export class SimulatedMachine implements Machine {
   readonly firmware: MachineFirmware
   readonly running: RunningOs
   readonly #parts: MachineParts
+  readonly #disks: MachineDisks
   readonly #record: MachineRecord
   /** Serializes power changes. */
   #button = new Mutex()
-  readonly #staged = new Map<string, string>()
+  readonly #staged = new LateMap<string, string>()
   #closing = sharedAbort()
   #presses = 0
   #console: string[] = []
@@ -42,29 +44,23 @@ export class SimulatedMachine implements Machine {
   constructor(
     hardware: MachineSpec,
     state: MachineState,
-    { disks, ...parts }: Omit<MachineParts, 'disks'> & { disks: (spec: MachineSpec) => MachineDisks },
+    parts: MachineParts,
+    disks: (spec: MachineSpec) => MachineDisks,
   ) {
     this.#record = new MachineRecord(hardware, state, parts.store)
     const { spec } = this.#record
     this.id = spec.id
     this.spec = spec
-    this.#parts = { ...parts, disks: disks(spec) }
+    this.#parts = parts
+    this.#disks = disks(spec)
     this.firmware = new MachineFirmware(spec, (state.firmware ??= {}), {
       keep: () => this.#record.persist(),
       report: (what, attributes) => this.#report(what, attributes),
       now: () => parts.clock.now(),
     })
-    this.executor = sessionExecutor((use) => this.#reach(use))
-    this.running = runningOs(spec.id, () => (this.#boot?.running ? this.#boot.system : undefined))
-    this.target = {
-      name: `sim ${spec.id}`,
-      executor: this.executor,
-      disks: { mayWrite: () => true },
-      clock: parts.clock,
-      ...(parts.stage ? { stage: stagedIn(this.#staged, parts.stage, parts.downloads) } : {}),
-      hostPath: (path) => path,
-      has: () => true,
-    }
+    this.executor = new SessionExecutor((use) => this.#reach(use))
+    this.running = new OsOfBoots(spec.id, () => (this.#boot?.running ? this.#boot.system : undefined))
+    this.target = simulatedTarget(spec.id, this.executor, this.#staged, parts)
   }
 
   power(): MachinePower {
@@ -106,11 +102,11 @@ export class SimulatedMachine implements Machine {
   }
 
   diskFile(disk: string): Promise<string | undefined> {
-    return this.#parts.disks.fileOf(disk)
+    return this.#disks.fileOf(disk)
   }
 
   look<T>(disk: string, work: (seen: SeenDisk) => Promise<T>): Promise<T> {
-    return this.#parts.disks.look(disk, this.power() === 'on', work)
+    return this.#disks.look(disk, this.power() === 'on', work)
   }
 
   saved(name: string): unknown {
@@ -165,9 +161,9 @@ export class SimulatedMachine implements Machine {
     const swapped = this.#button.run(async () => {
       const hardware = withDisk(this.#record.hardware, disk, wanted)
       if (this.power() === 'on') throw swappedWhileOn(this.spec.id)
-      await this.#parts.disks.close()
+      await this.#disks.close()
       await this.#record.change(hardware)
-      this.#parts.disks.fit()
+      this.#disks.fit()
       const { serial } = this.spec.disks.find(({ name }) => name === disk)!
       this.#report('hardware', { what: `the disk ${disk} is another one: ${serial}` })
     })
@@ -186,17 +182,17 @@ export class SimulatedMachine implements Machine {
 
   /** Name of a disk whose contents are in a file, and so in no snapshot. */
   writtenFile(): Promise<string | undefined> {
-    return this.#parts.disks.writtenFile()
+    return this.#disks.writtenFile()
   }
 
   /** Whether one of its disks is a file, which no snapshot has. */
   get hasFiles(): boolean {
-    return this.#parts.disks.hasFiles
+    return this.#disks.hasFiles
   }
 
   /** Whether nothing was written to its disks since a snapshot. */
   hasDisksOf({ disks }: MachineContents): boolean {
-    return this.#parts.disks.are(disks)
+    return this.#disks.are(disks)
   }
 
   /** Whether its ramdisk runs, and the agent in it. */
@@ -210,7 +206,7 @@ export class SimulatedMachine implements Machine {
       ...this.#record.take(),
       console: [...this.#console],
       staged: [...this.#staged],
-      disks: this.#parts.disks.take(),
+      disks: this.#disks.take(),
       session: this.#boot?.session?.take() ?? null,
     }
   }
@@ -225,7 +221,7 @@ export class SimulatedMachine implements Machine {
 
   /** Closes its disks, after {@link end}. */
   discard(): Promise<void> {
-    return this.#parts.disks[Symbol.asyncDispose]()
+    return this.#disks[Symbol.asyncDispose]()
   }
 
   /** Becomes what it was in a snapshot, after {@link end}. Nothing runs before {@link resume}. */
@@ -237,7 +233,7 @@ export class SimulatedMachine implements Machine {
     this.#staged.clear()
     for (const [path, file] of snapshot.staged) this.#staged.set(path, file)
     await this.#record.adopt(snapshot)
-    await this.#parts.disks.restore(snapshot.disks)
+    await this.#disks.restore(snapshot.disks)
     this.#console = [...snapshot.console]
     const { session, saved, system } = snapshot
     this.#bootAgain({
@@ -270,7 +266,7 @@ export class SimulatedMachine implements Machine {
     const closing = new MachineUnreachable('ironstage is closing')
     this.#closing.abort(closing)
     await this.#boot?.abandon(closing)
-    await this.#parts.disks[Symbol.asyncDispose]()
+    await this.#disks[Symbol.asyncDispose]()
   }
 
   async #switchOn(): Promise<void> {
@@ -308,7 +304,7 @@ export class SimulatedMachine implements Machine {
     mounts.clear()
     this.firmware.note('power off')
     await this.#record.persist()
-    await this.#parts.disks.close()
+    await this.#disks.close()
     this.#report('power', { power: 'off' })
     if (ended) this.#parts.events.down(this, ended)
   }
@@ -318,6 +314,7 @@ export class SimulatedMachine implements Machine {
       machine: this,
       record: this.#record,
       parts: this.#parts,
+      disks: this.#disks,
       staged: this.#staged,
       console: this.#console,
       request: (action) => this.#fromInside(action),
@@ -327,7 +324,7 @@ export class SimulatedMachine implements Machine {
   /** Switches the machine off from inside its OS, without waiting for it. */
   #fromInside(action: 'power off' | 'reboot'): void {
     this.setPower(action === 'reboot' ? 'reboot' : 'off', { soft: true }).catch((error: unknown) => {
-      if (!this.#closing.signal.aborted)
+      if (!this.#closing.aborted)
         this.#parts.logger('warn', `${this.spec.id} did not ${action}: ${errorChain(error).join(': ')}`)
     })
   }

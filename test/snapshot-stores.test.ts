@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const ROOMS = /^(lab|machine|agent|ironic-mock)\//
 
 /** A field of a class that collects something while the lab runs. */
-const COLLECTS = /^ {2}(?:readonly )?#?\w+(?:: [^=\n]+)? = new (?:Map|Set)\b|^ {2}(?:readonly )?#?\w+: (?:Map|Set)</m
+const COLLECTS = /^ {2}(?:readonly )?#?\w+(?:: [^=\n]+)? = new (?:Late)?(?:Map|Set)\b|^ {2}(?:readonly )?#?\w+: (?:Late)?(?:Map|Set)</m
 
 /** Registered stores that are closures. */
 const CLOSURES = ['enrolled', 'journal', 'randomness', 'randomness of reads']
@@ -49,6 +49,7 @@ const STORES: Record<string, string> = {
   'machine/disk/described-disk.ts': 'in `machines` of the state',
   'machine/disk/image-contents.ts': 'contents of image files, which do not change',
   'machine/disk/check-image.ts': 'lives for one check',
+  'machine/os/running-system.ts': 'listeners, which belong to callers',
   'machine/ramdisk/ramdisk-tree.ts': 'made from the specification',
   'machine/root/root-tree.ts': 'made from the records of the system',
   'machine/file-tree.ts': 'in `machines` of the state',

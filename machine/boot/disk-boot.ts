@@ -29,29 +29,29 @@ export async function bootDisk(booting: BootingMachine, signal: AbortSignal): Pr
 }
 
 /** @param signal ends access to the disks, also to that of the returned system */
-export const findOnDisks = ({ record, parts }: BootingMachine, signal: AbortSignal): Promise<Bootable | undefined> =>
-  findBootable(record.asBooted(), disksOfSystem({ record, parts }, signal), record.state.efi, parts)
+export const findOnDisks = (booting: BootingMachine, signal: AbortSignal): Promise<Bootable | undefined> =>
+  findBootable(booting.record.asBooted(), disksOfSystem(booting, signal), booting.record.state.efi, booting.parts)
 
 /** The disks, to which the system on the disk writes. */
-const disksOfSystem = ({ record, parts }: Pick<BootingMachine, 'record' | 'parts'>, signal: AbortSignal) =>
-  parts.disks.forBoot(
-    () => signal,
-    record.state.boot?.id ?? '',
-    () => 'system',
-  )
+const disksOfSystem = ({ record, disks }: BootingMachine, signal: AbortSignal) => {
+  const user = {
+    ...{ signal, writer: 'system' },
+    get isOver() {
+      return signal.aborted
+    },
+  }
+  return disks.forBoot(user, record.state.boot?.id ?? '')
+}
 
-async function startSystem(
-  bootable: Bootable,
-  { machine, record, parts }: BootingMachine,
-  signal: AbortSignal,
-): Promise<DiskBoot> {
+async function startSystem(bootable: Bootable, booting: BootingMachine, signal: AbortSignal): Promise<DiskBoot> {
+  const { machine, record, parts } = booting
   const { state, system } = record
   const { clock, random, probe, downloads, events } = parts
   const boot = state.boot!
   state.efi.current = bootable.efiEntry
   let outcome: DiskBoot = 'up'
   if (bootable.firstBoot) {
-    const disks = disksOfSystem({ record, parts }, signal)
+    const disks = disksOfSystem(booting, signal)
     const inputs = { spec: record.asBooted(), bootId: boot.id, disks, system, clock, random, probe, downloads, signal }
     outcome = await firstBoot(bootable, inputs, async (report) => {
       signal.throwIfAborted()

@@ -25,7 +25,7 @@ export async function loadMedium(
     Object.assign(live, { agent: null, failure })
     say(failure)
   }
-  state.live = { ...live, console }
+  state.live = Object.assign(live, { console })
   return outcome
 }
 

@@ -198,28 +198,7 @@ export class MachineBoot {
   }
 
   #startSession(boot: Boot, restored?: StoredBoot): void {
-    const { machine, record, parts, staged, request } = this.#booting
-    const { disks, store, clock, random, probe, pace, logger, downloads } = parts
-    const { firmware } = machine
-    this.#session = new RamdiskSession({
-      spec: record.asBooted(),
-      boot,
-      efi: record.state.efi,
-      mounts: record.mounts,
-      staged,
-      disks: (signal, writer) => disks.forBoot(signal, boot.id, writer),
-      store,
-      clock,
-      random,
-      probe,
-      downloads,
-      pace,
-      logger,
-      persist: () => record.persist(),
-      ...(firmware.inserted('cdrom') === undefined ? {} : { eject: () => firmware.release() }),
-      request,
-      ...(restored && { restored }),
-    })
+    this.#session = new RamdiskSession(this.#booting, boot, restored)
   }
 
   /** Starts the agent: at once when it is part of the ramdisk, otherwise when its container has been pulled. */

@@ -3,11 +3,11 @@ import { canAdopt, type AdoptingDevice, type ImageContents } from './described-d
 
 /** The parts of a boot that all of its disks share. */
 export interface BootOfDisks {
-  /** After its abort every access rejects with its reason. */
-  readonly signal: AbortSignal
+  /** Set at its end: every access rejects with the reason. */
+  readonly over: { readonly reason: unknown } | undefined
   /** Called after each write. */
-  wrote: (disk: string, offset: number, length: number) => void
-  showsPartitions: (disk: string) => Promise<boolean>
+  wrote(disk: string, offset: number, length: number): void
+  showsPartitions(disk: string): Promise<boolean>
 }
 
 /** A disk for one boot. */
@@ -64,8 +64,8 @@ class PoweredDisk<D extends BlockDevice> implements BlockDevice {
   }
 
   #gate<T>(access: () => Promise<T>): Promise<T> {
-    const { signal } = this.boot
-    return signal.aborted ? Promise.reject(signal.reason as Error) : access()
+    const { over } = this.boot
+    return over ? Promise.reject(over.reason as Error) : access()
   }
 }
 

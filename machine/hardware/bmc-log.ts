@@ -24,32 +24,30 @@ const MOST_ENTRIES = 100
 
 /** The log of a BMC. */
 export class BmcLog {
-  readonly #state: () => LogState | undefined
-  readonly #keep: (state: LogState) => void
+  readonly #firmware: { log?: LogState }
   readonly #now: () => number
 
-  constructor(state: () => LogState | undefined, keep: (state: LogState) => void, now: () => number) {
-    this.#state = state
-    this.#keep = keep
+  constructor(firmware: { log?: LogState }, now: () => number) {
+    this.#firmware = firmware
     this.#now = now
   }
 
   /** The oldest first. */
   get entries(): readonly LogEntry[] {
-    return this.#state()?.entries ?? []
+    return this.#firmware.log?.entries ?? []
   }
 
   /** Adds an entry, which is stored with the next change of the machine. */
   add(kind: LogKind, detail = ''): LogEntry {
-    const { last = 0, entries = [] } = this.#state() ?? {}
+    const { last = 0, entries = [] } = this.#firmware.log ?? {}
     const entry = { id: last + 1, at: this.#now(), kind, detail }
-    this.#keep({ last: entry.id, entries: [...entries.slice(1 - MOST_ENTRIES), entry] })
+    this.#firmware.log = { last: entry.id, entries: entries.slice(1 - MOST_ENTRIES).concat(entry) }
     return entry
   }
 
   /** Empties the log but for the entry that says so. */
   clear(): void {
-    this.#keep({ last: this.#state()?.last ?? 0, entries: [] })
+    this.#firmware.log = { last: this.#firmware.log?.last ?? 0, entries: [] }
     this.add('cleared')
   }
 }

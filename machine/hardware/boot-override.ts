@@ -66,24 +66,24 @@ function bootOptions({ disks, nics }: Pick<MachineSpec, 'disks' | 'nics'>): Boot
 /** The boot override and the boot order of a machine. A change is stored when its promise resolves. */
 export class BootSettings {
   readonly #spec: MachineSpec
-  readonly #state: () => BootSettingsState
-  readonly #keep: (state: BootSettingsState) => Promise<void>
+  readonly #firmware: { boot?: BootSettingsState }
+  readonly #keep: () => Promise<void>
 
-  constructor(spec: MachineSpec, state: () => BootSettingsState, keep: (state: BootSettingsState) => Promise<void>) {
+  constructor(spec: MachineSpec, firmware: { boot?: BootSettingsState }, keep: () => Promise<void>) {
     this.#spec = spec
-    this.#state = state
+    this.#firmware = firmware
     this.#keep = keep
   }
 
   get override(): BootOverride {
-    return { ...NO_OVERRIDE, ...this.#state().override }
+    return { ...NO_OVERRIDE, ...this.#state.override }
   }
 
   async setOverride(change: Partial<BootOverride>): Promise<void> {
     const override = { ...this.override, ...change }
     const isFactory = Object.entries(NO_OVERRIDE).every(([key, value]) => override[key as keyof BootOverride] === value)
-    const { override: _, ...rest } = this.#state()
-    await this.#keep(isFactory ? rest : { ...rest, override })
+    const { override: _, ...rest } = this.#state
+    await this.#set(isFactory ? rest : { ...rest, override })
   }
 
   options(): BootOption[] {
@@ -93,25 +93,33 @@ export class BootSettings {
   /** References of all boot options: the set order, then those that it lacks. */
   get order(): readonly string[] {
     const all = this.options().map(({ reference }) => reference)
-    const { order = [] } = this.#state()
+    const { order = [] } = this.#state
     return [...order, ...all.filter((reference) => !order.includes(reference))]
   }
 
   /** Whether the boot order was ever set. */
   get isOrdered(): boolean {
-    return this.#state().order !== undefined
+    return this.#state.order !== undefined
   }
 
   async setOrder(order: readonly string[]): Promise<void> {
-    await this.#keep({ ...this.#state(), order: [...order] })
+    await this.#set({ ...this.#state, order: [...order] })
+  }
+
+  get #state(): BootSettingsState {
+    return this.#firmware.boot ?? {}
+  }
+
+  #set(state: BootSettingsState): Promise<void> {
+    this.#firmware.boot = state
+    return this.#keep()
   }
 
   /** The override for the boot that begins, which ends one for a single boot. The caller stores the state. */
   taken(): { override: BootOverride | undefined; left: BootSettingsState } {
     const { override } = this
-    const { override: _, ...rest } = this.#state()
-    if (override.enabled === 'Disabled' || override.target === 'None')
-      return { override: undefined, left: this.#state() }
-    return { override, left: override.enabled === 'Once' ? rest : this.#state() }
+    const { override: _, ...rest } = this.#state
+    if (override.enabled === 'Disabled' || override.target === 'None') return { override: undefined, left: this.#state }
+    return { override, left: override.enabled === 'Once' ? rest : this.#state }
   }
 }

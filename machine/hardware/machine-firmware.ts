@@ -40,44 +40,37 @@ const INDICATOR_STATES = ['blinking', 'off', 'on']
 export class MachineFirmware {
   readonly #spec: MachineSpec
   readonly #state: FirmwareState
-  readonly #keep: () => Promise<void>
-  readonly #report: FirmwareParts['report']
-  /** Boot override and boot order. */
-  readonly boot: BootSettings
-  readonly log: BmcLog
-  readonly ipmi: IpmiSettings
+  readonly #parts: FirmwareParts
 
-  constructor(spec: MachineSpec, state: FirmwareState, { keep, report, now }: FirmwareParts) {
+  constructor(spec: MachineSpec, state: FirmwareState, parts: FirmwareParts) {
     this.#spec = spec
     this.#state = state
-    this.#keep = keep
-    this.#report = report
-    this.ipmi = new IpmiSettings(state, keep)
-    this.boot = new BootSettings(
-      spec,
-      () => state.boot ?? {},
-      (boot) => {
-        state.boot = boot
-        return keep()
-      },
-    )
-    this.log = new BmcLog(
-      () => state.log,
-      (log) => void (state.log = log),
-      now,
-    )
+    this.#parts = parts
+  }
+
+  /** Boot override and boot order. */
+  get boot(): BootSettings {
+    return new BootSettings(this.#spec, this.#state, this.#parts.keep)
+  }
+
+  get log(): BmcLog {
+    return new BmcLog(this.#state, this.#parts.now)
+  }
+
+  get ipmi(): IpmiSettings {
+    return new IpmiSettings(this.#state, this.#parts.keep)
   }
 
   /** Adds an entry to the BMC's log, which is stored with the next change. */
   note(kind: LogKind, detail?: string): LogEntry {
     const entry = this.log.add(kind, detail)
-    this.#report('bmc log', { entry })
+    this.#parts.report('bmc log', { entry })
     return entry
   }
 
   async clearLog(): Promise<void> {
     this.log.clear()
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   get bootMode(): 'uefi' | 'bios' {
@@ -124,7 +117,7 @@ export class MachineFirmware {
   async setBootMode(mode: 'uefi' | 'bios'): Promise<void> {
     this.#state.bootMode = mode
     if (mode === 'bios') this.#state.secureBoot = false
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   /** @throws UserError when the boot mode is BIOS */
@@ -132,7 +125,7 @@ export class MachineFirmware {
     if (on && this.bootMode === 'bios')
       throw new UserError('secure-boot', `${this.#spec.id} boots by BIOS, which knows no secure boot`)
     this.#state.secureBoot = on
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   /** Databases of secure boot without keys. */
@@ -144,7 +137,7 @@ export class MachineFirmware {
   async setEmptyKeys(databases: readonly SecureBootDatabase[]): Promise<void> {
     this.#state.emptyKeys = [...databases]
     if (databases.includes('PK')) this.#state.secureBoot = false
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   /**
@@ -159,12 +152,12 @@ export class MachineFirmware {
     )
     if (problems.length > 0) throw new UserError('bios-setting', problems.join('; '))
     this.#state.pending = { ...this.#state.pending, ...settings }
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   async resetBios(): Promise<void> {
     this.#state.pending = null
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   /** Settings that wait for the next boot; null for a reset to the factory values. */
@@ -207,7 +200,7 @@ export class MachineFirmware {
     const version = named ?? current.version.replace(/\d+$/, (last) => String(Number(last) + 1))
     this.#state.versions = { ...this.#state.versions, [component]: version }
     this.note('firmware updated', `${component} ${version}`)
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   media(): VirtualMedium[] {
@@ -235,7 +228,7 @@ export class MachineFirmware {
   async trustMedia(device: MediaDevice, change: Partial<MediaTrust>): Promise<void> {
     const trust = { ...this.mediaTrust(device), ...change }
     this.#state.mediaTrust = { ...this.#state.mediaTrust, [device]: trust }
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   async insert(device: MediaDevice, url: string, options: MediaOptions = {}): Promise<void> {
@@ -243,7 +236,7 @@ export class MachineFirmware {
     const { [device]: _, ...others } = this.#state.mediaOptions ?? {}
     this.#state.mediaOptions = Object.keys(options).length === 0 ? others : { ...others, [device]: { ...options } }
     this.note('media inserted', `${device} ${maskedUrl(url)}`)
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   /** The held CD, which is booted before every other source; undefined without one. */
@@ -255,7 +248,7 @@ export class MachineFirmware {
   async hold(): Promise<void> {
     if (!this.#spec.holdsBootMedia || this.inserted('cdrom') === undefined) return
     this.#state.held = true
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   /** Ejects the held CD, as the running system does. */
@@ -275,7 +268,7 @@ export class MachineFirmware {
     this.#state.media = Object.fromEntries(left)
     const options = Object.entries(this.#state.mediaOptions ?? {})
     this.#state.mediaOptions = Object.fromEntries(options.filter(([device]) => device in this.#state.media!))
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   indicators(): Record<string, Record<string, { readonly: boolean; states: string[] }>> {
@@ -296,7 +289,7 @@ export class MachineFirmware {
     if (!INDICATOR_STATES.includes(state))
       throw new UserError('indicator-state', `an indicator is ${INDICATOR_STATES.join(' or ')}, not ${state}`)
     this.#state.indicators = { ...this.#state.indicators, [`${name}@${component}`]: state }
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   subscriptions(): readonly EventSubscription[] {
@@ -313,13 +306,13 @@ export class MachineFirmware {
     }
     if (id === undefined) this.#state.nextSubscription = number + 1
     this.#state.subscriptions = [...this.subscriptions(), made]
-    await this.#keep()
+    await this.#parts.keep()
     return made
   }
 
   async changeSubscription(changed: EventSubscription): Promise<void> {
     this.#state.subscriptions = this.subscriptions().map((each) => (each.Id === changed.Id ? { ...changed } : each))
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   /** @throws UserError when there is none of this id */
@@ -328,18 +321,18 @@ export class MachineFirmware {
     if (left.length === this.subscriptions().length)
       throw new UserError('subscription', `${this.#spec.id} has no event subscription ${id}`)
     this.#state.subscriptions = left
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   async setVolumes(volumes: readonly Record<string, unknown>[]): Promise<void> {
     this.#state.volumes = volumes.map((each) => ({ ...each }))
-    await this.#keep()
+    await this.#parts.keep()
   }
 
   /** Reports an event that changes no state: a non-maskable interrupt, a reset of the BMC, raw bytes sent to it. */
   signal(what: 'nmi' | 'bmc reset' | 'raw', attributes: Record<string, unknown> = {}): void {
     if (what !== 'raw') this.note(what)
-    this.#report(what, attributes)
+    this.#parts.report(what, attributes)
   }
 }
 

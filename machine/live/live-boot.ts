@@ -36,7 +36,11 @@ export async function bootLive(
   parts: LiveBootParts,
 ): Promise<{ outcome: LiveOutcome; live: Omit<LiveBoot, 'console'>; version: string | null }> {
   const live: Omit<LiveBoot, 'console'> = {
-    ...{ kernelArguments: '', ignition: null, files: [], agent: null, failure: null },
+    kernelArguments: '',
+    ignition: null,
+    files: [],
+    agent: null,
+    failure: null,
   }
   let version: string | null = null
   const failed = (why: string): void => {

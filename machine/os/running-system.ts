@@ -109,26 +109,52 @@ export class RunningSystem {
 }
 
 /** A machine's {@link RunningOs} over all of its boots. */
-export function runningOs(name: string, current: () => RunningSystem | undefined): RunningOs {
-  const watchers = new Set<(path: string) => void>()
-  const reached = (): RunningSystem => {
-    const system = current()
-    if (!system) throw new MachineUnreachable(`${name} does not run the system on its disk`)
+export class OsOfBoots implements RunningOs {
+  readonly #name: string
+  readonly #current: () => RunningSystem | undefined
+  #watchers: Set<(path: string) => void> | undefined
+
+  /** @param current the system that runs */
+  constructor(name: string, current: () => RunningSystem | undefined) {
+    this.#name = name
+    this.#current = current
+  }
+
+  async write(path: string, bytes: Uint8Array, mode?: number): Promise<void> {
+    await this.#reached().write(path, bytes, mode)
+    this.#changed(path)
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#reached().remove(path)
+    this.#changed(path)
+  }
+
+  log(from: string, priority: JournalLine['priority'], message: string): void {
+    this.#reached().log(from, priority, message)
+  }
+
+  async rebase(image: string): Promise<void> {
+    await this.#reached().rebase(image)
+  }
+
+  async reboot(): Promise<void> {
+    await this.#reached().reboot()
+  }
+
+  watch(changed: (path: string) => void): Disposable {
+    const watchers = (this.#watchers ??= new Set())
+    watchers.add(changed)
+    return { [Symbol.dispose]: () => void watchers.delete(changed) }
+  }
+
+  #changed(path: string): void {
+    for (const changed of this.#watchers ?? []) changed(path)
+  }
+
+  #reached(): RunningSystem {
+    const system = this.#current()
+    if (!system) throw new MachineUnreachable(`${this.#name} does not run the system on its disk`)
     return system
-  }
-  const changing = async (path: string, change: (system: RunningSystem) => Promise<void>): Promise<void> => {
-    await change(reached())
-    for (const changed of watchers) changed(path)
-  }
-  return {
-    write: (path, bytes, mode) => changing(path, (system) => system.write(path, bytes, mode)),
-    remove: (path) => changing(path, (system) => system.remove(path)),
-    log: (from, priority, message) => reached().log(from, priority, message),
-    rebase: async (image) => reached().rebase(image),
-    reboot: async () => reached().reboot(),
-    watch: (changed) => {
-      watchers.add(changed)
-      return { [Symbol.dispose]: () => void watchers.delete(changed) }
-    },
   }
 }

@@ -1,5 +1,5 @@
 import type { HttpThrough } from '../../bytes/index.js'
-import type { Clock, Random } from '../../runtime/index.js'
+import type { Clock, LateMap, Random } from '../../runtime/index.js'
 import type { BlockDevice } from '../disk/block-device.js'
 import type { FileTree } from '../file-tree.js'
 import type { Boot, MachinePace } from '../machine.js'
@@ -24,9 +24,9 @@ export interface Inside {
   /** Firmware variables, which outlive reboots. {@link persist} stores changes. */
   readonly efi: { entries: EfiEntry[]; order: string[]; current: string | null }
   /** Mounts by mount point. */
-  readonly mounts: Map<string, { device: string; readOnly: boolean }>
+  readonly mounts: LateMap<string, { device: string; readOnly: boolean }>
   /** Files of this process with staged images, by their path in the machine. */
-  readonly staged?: ReadonlyMap<string, string>
+  readonly staged?: Pick<ReadonlyMap<string, string>, 'get'>
   /** Stores firmware variables and mounts. */
   persist(): Promise<void>
   /** Ejects the CD; absent without one. */

@@ -1,25 +1,17 @@
-import type { HttpThrough } from '../../bytes/index.js'
-import {
-  errorChain,
-  uuid,
-  type Clock,
-  type Logger,
-  type Probe,
-  type ProbePoint,
-  type Random,
-  sharedAbort,
-} from '../../runtime/index.js'
+import { errorChain, uuid, LateMap, type ProbePoint, sharedAbort } from '../../runtime/index.js'
 import type { Command, Exit, Files, Run } from '../../targets/index.js'
-import type { BlockDevice } from '../disk/block-device.js'
-import { MemoryFileTree, type TreeNode } from '../file-tree.js'
-import type { Boot, MachinePace } from '../machine.js'
-import type { MachineSpec } from '../machine-spec.js'
-import type { MachineStore } from '../machine-store.js'
-import { fileView } from '../programs/files/file-view.js'
+import { MemoryFileTree } from '../file-tree.js'
+import type { Boot } from '../machine.js'
+import type { DiskUser } from '../machine-disks.js'
+import type { BootingMachine, MachineParts } from '../machine-parts.js'
+import type { StoredBoot } from '../machine-record.js'
+import { fileView, type FileView } from '../programs/files/file-view.js'
 import { installed } from '../programs/installed.js'
 import type { Inside, Process } from '../programs/program.js'
+import { fromRecord, toRecord } from './file-record.js'
 import { ramdiskTree } from './ramdisk-tree.js'
-import { RunLog, type RunRecord } from './run-log.js'
+import { RunLog } from './run-log.js'
+import { SessionFiles, type FilesOfSession } from './session-files.js'
 import type { SessionState } from './session-state.js'
 
 /** Probe point before a command runs on a simulated machine. `next()` resolves to a {@link CommandEnd}. */
@@ -41,9 +33,6 @@ export interface CommandEnd {
   stderr?: string
 }
 
-/** Stored form of a file of the tree; `null` for a removed file of the base. */
-export type FileRecord = { kind: 'file'; mode: number; base64: string } | Exclude<TreeNode, { kind: 'file' }> | null
-
 /** The machine is off, has lost power, or runs another system than the ramdisk. */
 export class MachineUnreachable extends Error {
   override name = 'MachineUnreachable'
@@ -53,33 +42,8 @@ export class MachineUnreachable extends Error {
 /** Abort reason of a cancelled program. */
 class Cancelled extends Error {}
 
-export interface SessionParts {
-  spec: MachineSpec
-  boot: Boot
-  efi: Inside['efi']
-  mounts: Inside['mounts']
-  disks: (signal: () => AbortSignal, writer: () => string) => ReadonlyMap<string, BlockDevice>
-  store: MachineStore
-  clock: Clock
-  random: Random
-  probe: Probe
-  /** Sees the requests of programs for files. */
-  downloads?: HttpThrough | undefined
-  pace: MachinePace
-  logger: Logger
-  /** Files of this process by their path in the machine. */
-  staged: ReadonlyMap<string, string>
-  /** Stores firmware variables and mounts. */
-  persist(): Promise<void>
-  /** Ejects the CD; absent without one. */
-  eject?(): Promise<void>
-  request(action: 'power off' | 'reboot'): void
-  /** Records that an earlier process stored of this boot. */
-  restored?: {
-    files: Iterable<readonly [string, FileRecord]>
-    runs: Iterable<readonly [string, RunRecord]>
-  }
-}
+/** Records that an earlier process stored of a boot. */
+type StoredSession = Pick<StoredBoot, 'files' | 'runs'>
 
 interface RunEntry {
   log: RunLog
@@ -90,43 +54,69 @@ interface RunEntry {
 }
 
 /** One boot of the ramdisk, from the moment it is up: its files and the programs that run in it. */
-export class RamdiskSession {
+export class RamdiskSession implements DiskUser, FilesOfSession {
   readonly files: Files
   readonly inside: Inside
-  readonly #parts: SessionParts
+  readonly #booting: BootingMachine
+  readonly #parts: MachineParts
   readonly #tree: MemoryFileTree
   readonly #power = sharedAbort()
-  readonly #runs = new Map<string, RunEntry>()
+  readonly #runs = new LateMap<string, RunEntry>()
   /** Names of those that may write. */
-  readonly #programs = new Map<Promise<unknown>, string | null>()
+  readonly #programs = new LateMap<Promise<unknown>, string | null>()
 
-  constructor(parts: SessionParts) {
+  /** @param restored of a boot of an earlier process */
+  constructor(booting: BootingMachine, boot: Boot, restored?: StoredSession) {
+    const { machine, record, parts, disks, staged } = booting
+    const spec = record.asBooted()
+    this.#booting = booting
     this.#parts = parts
-    const { spec, store } = parts
     const tree = new MemoryFileTree(
-      () => ramdiskTree(spec, parts.boot),
-      [...(parts.restored?.files ?? [])].map(([path, record]) => [path, fromRecord(record)]),
-      (path, node) => store.put(spec.id, 'file', path, () => toRecord(node)),
+      () => ramdiskTree(spec, boot),
+      restored?.files.map(([path, stored]) => [path, fromRecord(stored)]),
+      (path, node) => parts.store.put(spec.id, 'file', path, () => toRecord(node)),
     )
     this.#tree = tree
+    const { firmware } = machine
     this.inside = {
       spec,
-      boot: parts.boot,
+      boot,
       files: tree,
-      disks: parts.disks(
-        () => this.#power.signal,
-        () => [...this.#programs.values()].findLast((name) => name) ?? 'ramdisk',
-      ),
-      efi: parts.efi,
-      mounts: parts.mounts,
-      staged: parts.staged,
-      persist: () => parts.persist(),
-      ...(parts.eject ? { eject: () => parts.eject!() } : {}),
+      disks: disks.forBoot(this, boot.id),
+      efi: record.state.efi,
+      mounts: record.mounts,
+      staged,
+      persist: () => record.persist(),
       request: (action) => void (this.#requested = action),
     }
-    for (const [id, record] of parts.restored?.runs ?? [])
-      this.#runs.set(id, { log: RunLog.restore(id, record), controller: new AbortController() })
-    this.files = this.#openFiles()
+    if (firmware.inserted('cdrom') !== undefined) this.inside.eject = () => firmware.release()
+    for (const [id, stored] of restored?.runs ?? [])
+      this.#runs.set(id, { log: RunLog.restore(id, stored), controller: new AbortController() })
+    this.files = new SessionFiles(this)
+  }
+
+  get signal(): AbortSignal {
+    return this.#power.signal
+  }
+
+  get isOver(): boolean {
+    return this.#power.aborted
+  }
+
+  get writer(): string {
+    return [...this.#programs.values()].findLast((name) => name) ?? 'ramdisk'
+  }
+
+  throwIfOver(): void {
+    if (this.isOver) throw this.signal.reason
+  }
+
+  view(): FileView {
+    return fileView(this.inside, this.#parts.clock)
+  }
+
+  flush(): Promise<void> {
+    return this.#parts.store.flush()
   }
 
   #requested: 'power off' | 'reboot' | undefined
@@ -157,7 +147,7 @@ export class RamdiskSession {
     return known
       ? Promise.resolve(this.#follow(known, offset))
       : Promise.reject(
-          Object.assign(new Error(`no run ${id} in this boot of ${this.#parts.spec.id}`), { code: 'ENOENT' }),
+          Object.assign(new Error(`no run ${id} in this boot of ${this.inside.spec.id}`), { code: 'ENOENT' }),
         )
   }
 
@@ -173,7 +163,7 @@ export class RamdiskSession {
 
   /** Ends the boot: programs are aborted and lose access to the disks. Resolves when all of them have ended. */
   async end(why: string): Promise<void> {
-    const reason = new MachineUnreachable(`${this.#parts.spec.id} ${why}`)
+    const reason = new MachineUnreachable(`${this.inside.spec.id} ${why}`)
     this.#power.abort(reason)
     for (const entry of this.#runs.values()) {
       if (entry.log.ended) continue
@@ -192,11 +182,12 @@ export class RamdiskSession {
   }
 
   #newLog(id: string, command: Command): RunLog {
-    const { store, spec } = this.#parts
+    const { store } = this.#parts
+    const { spec } = this.inside
     if (command.id === undefined) return new RunLog(id, command.argv)
     let queued = false
     const queueRecord = () => {
-      if (queued || this.#power.signal.aborted) return
+      if (queued || this.isOver) return
       queued = true
       store.put(spec.id, 'run', id, () => {
         queued = false
@@ -221,7 +212,8 @@ export class RamdiskSession {
 
   async #run(command: Command, entry: RunEntry): Promise<void> {
     const { log, controller } = entry
-    const { probe, spec, store } = this.#parts
+    const { probe, store } = this.#parts
+    const { spec } = this.inside
     let exit: Exit
     try {
       const point: CommandPoint = { kind: 'command', machine: spec.id, argv: command.argv }
@@ -235,7 +227,7 @@ export class RamdiskSession {
           : { kind: 'unknown', why: errorChain(error).join(': ') }
     }
     // Store the end before it is reported, unless the boot is over and the run removed with it.
-    if (!log.ended && !this.#power.signal.aborted && command.id !== undefined) {
+    if (!log.ended && !this.isOver && command.id !== undefined) {
       const record = { ...log.record(), exit }
       store.put(spec.id, 'run', log.id, () => record)
     }
@@ -245,7 +237,7 @@ export class RamdiskSession {
       // Nothing awaits a program's end but its log: on a full disk it ends without an outcome.
       exit = { kind: 'unknown', why: errorChain(error).join(': ') }
     }
-    if (this.#power.signal.aborted && !log.ended) exit = { kind: 'signalled', signal: 'SIGKILL' }
+    if (this.isOver && !log.ended) exit = { kind: 'signalled', signal: 'SIGKILL' }
     log.finish(exit)
     // Only its caller, which has the run, can read it: the output would be most of what an idle ramdisk takes.
     if (command.id === undefined) this.#runs.delete(log.id)
@@ -258,7 +250,8 @@ export class RamdiskSession {
     const program = installed.get(name)
     if (!program) return { exitCode: 127, stderr: `${command.argv[0]}: command not found\n` }
     if (entry.stopped) throw controller.signal.reason
-    const { clock, random, pace, logger, spec, downloads } = this.#parts
+    const { clock, random, pace, logger, downloads } = this.#parts
+    const { spec } = this.inside
     const print = (stream: 'stdout' | 'stderr') => (text: string | Uint8Array) => {
       const bytes = typeof text === 'string' ? Buffer.from(text) : text
       if (command.tty) log.write('stdout', throughTerminal(bytes))
@@ -293,33 +286,9 @@ export class RamdiskSession {
 
   #actOnRequest(): void {
     const action = this.#requested
-    if (action === undefined || this.#power.signal.aborted) return
+    if (action === undefined || this.isOver) return
     this.#requested = undefined
-    this.#parts.request(action)
-  }
-
-  #openFiles(): Files {
-    const view = fileView(this.inside, this.#parts.clock)
-    const { store } = this.#parts
-    const powered = async <T>(work: () => Promise<T>): Promise<T> => {
-      if (this.#power.signal.aborted) throw this.#power.signal.reason
-      return work()
-    }
-    return {
-      read: (path) => powered(() => view.read(path)),
-      write: (path, bytes, options) =>
-        powered(async () => {
-          await view.write(path, bytes, options)
-          await store.flush()
-        }),
-      remove: (path) =>
-        powered(async () => {
-          if (await view.exists(path)) await view.remove(path)
-          await store.flush()
-        }),
-      exists: (path) => powered(() => view.exists(path)),
-      list: (path) => powered(() => view.list(path)),
-    }
+    this.#booting.request(action)
   }
 }
 
@@ -332,18 +301,3 @@ function stop(entry: RunEntry, reason: Error): void {
 function throughTerminal(bytes: Uint8Array): Uint8Array {
   return Buffer.from(Buffer.from(bytes).toString('latin1').replaceAll('\n', '\r\n'), 'latin1')
 }
-
-/** The stored form of a file. */
-export const toRecord = (node: TreeNode | undefined): FileRecord =>
-  node === undefined
-    ? null
-    : node.kind === 'file'
-      ? { kind: 'file', mode: node.mode, base64: Buffer.from(node.bytes).toString('base64') }
-      : node
-
-const fromRecord = (record: FileRecord): TreeNode | undefined =>
-  record === null
-    ? undefined
-    : record.kind === 'file'
-      ? { kind: 'file', mode: record.mode, bytes: Buffer.from(record.base64, 'base64') }
-      : record

@@ -1,21 +1,52 @@
-import type { Executor } from '../../targets/index.js'
+import type { Command, Executor, Files, Run } from '../../targets/index.js'
 import type { RamdiskSession } from './ramdisk-session.js'
 
-/**
- * Executor of a machine, whose session is another one after each boot.
- *
- * @param reach rejects while the machine is off or runs something else
- */
-export function sessionExecutor(reach: <T>(use: (session: RamdiskSession) => Promise<T>) => Promise<T>): Executor {
-  return {
-    start: (command) => reach((session) => session.start(command)),
-    attach: (id, offset) => reach((session) => session.attach(id, offset)),
-    files: {
-      read: (path) => reach((session) => session.files.read(path)),
-      write: (path, bytes, options) => reach((session) => session.files.write(path, bytes, options)),
-      remove: (path) => reach((session) => session.files.remove(path)),
-      exists: (path) => reach((session) => session.files.exists(path)),
-      list: (path) => reach((session) => session.files.list(path)),
-    },
+/** Reaches the session of the present boot; rejects while the machine is off or runs something else. */
+export type Reach = <T>(use: (session: RamdiskSession) => Promise<T>) => Promise<T>
+
+/** Executor of a machine, whose session is another one after each boot. */
+export class SessionExecutor implements Executor {
+  readonly files: Files
+  readonly #reach: Reach
+
+  constructor(reach: Reach) {
+    this.#reach = reach
+    this.files = new ReachedFiles(reach)
+  }
+
+  start(command: Command): Promise<Run> {
+    return this.#reach((session) => session.start(command))
+  }
+
+  attach(id: string, offset: number): Promise<Run> {
+    return this.#reach((session) => session.attach(id, offset))
+  }
+}
+
+class ReachedFiles implements Files {
+  readonly #reach: Reach
+
+  constructor(reach: Reach) {
+    this.#reach = reach
+  }
+
+  read(path: string): Promise<Uint8Array> {
+    return this.#reach((session) => session.files.read(path))
+  }
+
+  write(path: string, bytes: Uint8Array, options?: { mode?: number }): Promise<void> {
+    return this.#reach((session) => session.files.write(path, bytes, options))
+  }
+
+  remove(path: string): Promise<void> {
+    return this.#reach((session) => session.files.remove(path))
+  }
+
+  exists(path: string): Promise<boolean> {
+    return this.#reach((session) => session.files.exists(path))
+  }
+
+  list(path: string): Promise<string[]> {
+    return this.#reach((session) => session.files.list(path))
   }
 }

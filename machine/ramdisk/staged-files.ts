@@ -1,12 +1,16 @@
 import type { HttpThrough } from '../../bytes/index.js'
+import type { LateMap } from '../../runtime/index.js'
 import type { StageAsset } from '../../targets/index.js'
+
+/** Files of this process by their path in the machine. */
+export type StagedFiles = Pick<ReadonlyMap<string, string>, 'get'>
 
 /**
  * Wraps `stage` so that a staged file appears in the machine below /run, with the digest and the name of its path.
  *
  * @param through sees the requests for it
  */
-export function stagedIn(files: Map<string, string>, stage: StageAsset, through?: HttpThrough): StageAsset {
+export function stagedIn(files: LateMap<string, string>, stage: StageAsset, through?: HttpThrough): StageAsset {
   return async (asset, options) => {
     const staged = await stage(asset, { ...options, ...(through && { through }) })
     if (staged?.from.kind !== 'file') return staged

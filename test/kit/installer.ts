@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { seededRandom, systemClock, type Clock } from '../../runtime/index.js'
+import { LateMap, seededRandom, systemClock, type Clock } from '../../runtime/index.js'
 import type { BlockDevice } from '../../machine/disk/block-device.js'
 import { describedDisk } from '../../machine/disk/described-disk.js'
 import type { MachineSpec } from '../../machine/machine-spec.js'
@@ -63,8 +63,8 @@ export function insideWith(options: {
     files,
     disks: new Map(disks.map((disk) => [disk.name, disk])),
     efi: { entries: [], order: [], current: null },
-    mounts: new Map(
-      Object.entries(options.mounts ?? {}).map(([point, device]) => [point, { device, readOnly: false }]),
+    mounts: new LateMap(
+      Object.entries(options.mounts ?? {}).map(([point, device]) => [point, { device, readOnly: false }] as const),
     ),
     persist: () => Promise.resolve(),
     request: () => {},

@@ -1,0 +1,24 @@
+import type { Executor, Target } from '../../targets/index.js'
+import type { LateMap } from '../../runtime/index.js'
+import type { MachineParts } from '../machine-parts.js'
+import { stagedIn } from './staged-files.js'
+
+const ANY_DISK = { mayWrite: () => true }
+const samePath = (path: string): string => path
+const hasAll = (): boolean => true
+
+/**
+ * A machine as steps act on it.
+ *
+ * @param staged images that were fetched for it
+ */
+export function simulatedTarget(
+  machine: string,
+  executor: Executor,
+  staged: LateMap<string, string>,
+  { clock, stage, downloads }: MachineParts,
+): Target {
+  const name = `sim ${machine}`
+  const target = { name, executor, clock, disks: ANY_DISK, hostPath: samePath, has: hasAll }
+  return stage ? { ...target, stage: stagedIn(staged, stage, downloads) } : target
+}
