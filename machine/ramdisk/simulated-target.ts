@@ -1,5 +1,4 @@
 import type { Executor, Target } from '../../targets/index.js'
-import type { LateMap } from '../../runtime/index.js'
 import type { MachineParts } from '../machine-parts.js'
 import { stagedIn } from './staged-files.js'
 
@@ -15,7 +14,7 @@ const hasAll = (): boolean => true
 export function simulatedTarget(
   machine: string,
   executor: Executor,
-  staged: LateMap<string, string>,
+  staged: Pick<Map<string, string>, 'set'>,
   { clock, stage, downloads }: MachineParts,
 ): Target {
   const name = `sim ${machine}`

@@ -1,5 +1,4 @@
 import type { HttpThrough } from '../../bytes/index.js'
-import type { LateMap } from '../../runtime/index.js'
 import type { StageAsset } from '../../targets/index.js'
 
 /** Files of this process by their path in the machine. */
@@ -10,7 +9,11 @@ export type StagedFiles = Pick<ReadonlyMap<string, string>, 'get'>
  *
  * @param through sees the requests for it
  */
-export function stagedIn(files: LateMap<string, string>, stage: StageAsset, through?: HttpThrough): StageAsset {
+export function stagedIn(
+  files: Pick<Map<string, string>, 'set'>,
+  stage: StageAsset,
+  through?: HttpThrough,
+): StageAsset {
   return async (asset, options) => {
     const staged = await stage(asset, { ...options, ...(through && { through }) })
     if (staged?.from.kind !== 'file') return staged
