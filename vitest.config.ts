@@ -14,7 +14,7 @@ export default defineConfig({
     setupFiles: ['test/kit/compile-less.ts', 'test/kit/steady-properties.ts', 'test/kit/equal-bytes.ts'],
     // Files go largest first, so that none that is long begins when the others have ended.
     sequence: { shuffle: { tests: true, files: false } },
-    // Nothing is kept in modules, so test files may share them; that halves the time of the suite.
+    // Modules hold no state, so test files may share them; that halves the time of the suite.
     isolate: false,
     maxWorkers: '100%',
     // Concurrent tests mostly wait for servers that are slow on purpose.

@@ -77,7 +77,7 @@ export function slice(base: ByteSource, start: number, size: number): ByteSource
 
 const PIECE = 256 * 1024
 
-/** The bytes from `start` up to `end`, exclusive, in pieces (of 256 KiB unless told), each read when it is asked for. */
+/** The bytes from `start` up to `end`, exclusive, in pieces (256 KiB by default), each read when it is asked for. */
 export async function* streamOf(
   source: ByteSource,
   { start = 0, end = source.size, piece = PIECE }: { start?: number; end?: number; piece?: number } = {},

@@ -5,7 +5,7 @@ import type { ByteSource, Patch } from './byte-source.js'
 
 /** A file that is read at any place, and of which ranges can be replaced where they are. */
 export interface FileSource extends ByteSource, AsyncDisposable {
-  /** Writes in the given order, then waits until the disk has it. For a file that was opened to be changed. */
+  /** Writes in the order of the call, then waits until the disk has the bytes. Only for a file that was opened for writing. */
   replace(patches: readonly Patch[]): Promise<void>
 }
 

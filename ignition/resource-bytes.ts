@@ -49,7 +49,7 @@ function verify(bytes: Uint8Array, resource: SpecResource): void {
   if (found) throw wrong(resource, `failed verification: ${found}`)
 }
 
-/** Why the hash of a resource does not fit, in Ignition's words; null when it fits, or none is given. */
+/** Why the hash of a resource does not fit, in Ignition's words; null when it fits, or there is no hash. */
 export function hashMismatch(bytes: Uint8Array, { verification }: SpecResource): string | null {
   const hash = verification?.hash
   if (hash === undefined) return null

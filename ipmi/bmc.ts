@@ -20,7 +20,7 @@ export interface IpmiParts {
   random: Random
   /** Every command passes here as a call of a BMC; a call that fails here is not answered. */
   probe?: Probe
-  /** The probe of the machines, which tells of the lines of their consoles. Default: {@link probe}. */
+  /** The probe of the machines, which passes the lines of their consoles. Default: {@link probe}. */
   consoles?: Probe
   logger?: Logger
 }

@@ -87,7 +87,7 @@ export class MemoryFileTree implements FileTree {
     return node.bytes
   }
 
-  /** Creates parent folders; an existing file keeps its mode unless one is given. */
+  /** Creates parent folders; an existing file keeps its mode unless `mode` is set. */
   write(path: string, bytes: Uint8Array, options: { mode?: number } = {}): void {
     const real = this.resolve(path)
     const old = this.#node(real)

@@ -90,7 +90,7 @@ export interface HostStatus {
   isInspectionDue?: boolean
   /** Gives up a wait for the ramdisk: the reboot annotation with `force`. */
   isForced?: boolean
-  /** The BMC's account is another one than the node was told of. */
+  /** The BMC's account differs from the one in the node's driver_info. */
   hasNewAccount?: boolean
   /** The cleaning steps that prepared the host, as JSON. */
   prepared?: string

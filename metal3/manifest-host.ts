@@ -130,7 +130,7 @@ function imageOf(image: ImageManifest | undefined): HostImage | undefined {
   return {
     url,
     ...optional('checksum', checksum),
-    // Ironic is told nothing of `auto`: it knows the algorithm by the length.
+    // `auto` is not sent: Ironic knows the algorithm by the length of the checksum.
     ...(checksumType === undefined || checksumType === 'auto' ? {} : { checksumType }),
     ...optional('format', format),
     ...optional('pullSecret', ociAuthSecretName && secretLabel(ociAuthSecretName, 'registry account')),

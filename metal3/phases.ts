@@ -82,7 +82,7 @@ export class Phases extends PowerPhases {
 
   /**
    * @param isUnprepared whether something is to be set up; by default, whether there are steps that were not asked for
-   * @param volumes RAID volumes that Ironic is told of whenever something is set up; by default those that are to be made
+   * @param volumes RAID volumes that are sent to Ironic whenever something is set up; by default those that are to be made
    */
   async prepare(
     host: Host,

@@ -17,7 +17,7 @@ export interface DatabaseForm {
 export interface TableForm {
   readonly name: string
   readonly columns: readonly string[]
-  /** Columns by which rows are told apart. */
+  /** Columns that identify a row. */
   readonly key: readonly string[]
   /** Why a row cannot be used; undefined when it can. */
   problem(row: Readonly<Record<string, unknown>>): string | undefined
@@ -82,7 +82,7 @@ function isDamage(error: unknown): boolean {
   return error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError
 }
 
-/** @throws Error that says what is wrong with the pages or a row, of which the first is told */
+/** @throws Error about the first damaged page or row */
 export function checkRows(db: Database.Database, { tables }: DatabaseForm): void {
   const [found] = db.prepare('PRAGMA quick_check(1)').all() as { quick_check?: string }[]
   const [verdict] = Object.values(found ?? { ok: 'ok' })

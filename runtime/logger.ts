@@ -18,7 +18,7 @@ export type Logger = (
  */
 export const silent: Logger = () => {}
 
-/** A logger that adds `fields` to everything it is given. */
+/** A logger that adds `fields` to every message. */
 export const withFields =
   (logger: Logger, fields: Record<string, unknown>): Logger =>
   (level, message, more) =>

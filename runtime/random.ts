@@ -31,7 +31,7 @@ export function urlSafeToken(random: Random, length = 32): string {
 /** A float in [from, to). */
 export const uniform = (random: Random, from: number, to: number): number => from + random.next() * (to - from)
 
-/** Randomness whose place in its sequence can be kept. */
+/** Randomness whose position in its sequence can be stored and restored. */
 export interface SeededRandom extends Random {
   take(): readonly number[]
   restore(state: readonly number[]): void

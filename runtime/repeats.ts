@@ -1,10 +1,10 @@
 import { minutes, type Clock } from './clock.js'
 import type { Logger } from './logger.js'
 
-/** How long after it was last said a sentence is news again. */
+/** Milliseconds after which a repeated sentence is logged as new. */
 const FORGOTTEN = minutes(10)
 
-/** So many sentences are remembered, the latest. */
+/** Number of sentences that are remembered: the latest ones. */
 const REMEMBERED = 1000
 
 /**

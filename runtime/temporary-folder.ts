@@ -23,7 +23,7 @@ const HIDDEN_PREFIX = '.ironstage-tmp-'
  * Makes a folder for temporary files. The kernel drops the lock beside it when its process dies, however it dies, and
  * {@link sweepTemporaryFolders} deletes folders without a living owner.
  *
- * @param parent where the folder goes; the system's folder for temporary files unless told otherwise
+ * @param parent where the folder goes; the system's folder for temporary files by default
  */
 export async function temporaryFolder(parent?: string): Promise<TemporaryFolder> {
   const where = parent ?? tmpdir()

@@ -26,7 +26,7 @@ export function refuseInWords(server: Server, refuse: Refuse): void {
     hangUp(socket, refuse(status, why))
   })
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    // It may be gone before it was told.
+    // The client may be gone before the answer.
     socket.on('error', () => {})
     hangUp(socket, refuse(405, 'CONNECT is not allowed here.'))
   })

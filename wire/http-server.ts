@@ -24,7 +24,7 @@ export interface TlsIdentity {
 }
 
 export interface TlsOptions extends TlsIdentity {
-  /** `TLSv1.2` unless told otherwise, as in IPA. */
+  /** `TLSv1.2` by default, as in IPA. */
   readonly minVersion?: 'TLSv1.2' | 'TLSv1.3'
   /** In OpenSSL's notation. */
   readonly ciphers?: string
@@ -36,7 +36,7 @@ export type BodyLimits = (target: string) => { readonly largest: number; readonl
 export interface HttpServerOptions {
   /** Rejects with {@link ConnectionFailed} to hang up without an answer, as if the port were closed. */
   dispatch: Dispatch
-  /** Address to listen on; `127.0.0.1` unless told otherwise. */
+  /** Address to listen on; `127.0.0.1` by default. */
   host?: string
   /** 0 picks a free port. */
   port: number

@@ -10,9 +10,9 @@ export interface HttpTransportOptions {
   clock: Clock
   /** Milliseconds of wall time for the connection, for the headers, and between two parts of the body. */
   timeoutMs?: number
-  /** Bytes of an answer, beyond which its peer counts as failing; 64 MiB unless told otherwise. */
+  /** Bytes of an answer, beyond which its peer counts as failing; 64 MiB by default. */
   largestAnswer?: number
-  /** So many at once to one peer, the others wait; as many as there are requests unless told otherwise. */
+  /** Limit of concurrent requests to one peer; others wait. Unlimited by default. */
   connections?: number
   /** How far peers are believed that come by TLS. */
   tls?: ClientTls
@@ -29,13 +29,13 @@ export interface ClientTls {
   identity?: TlsIdentity
 }
 
-/** So many peers with a certificate of their own have their connections kept. */
+/** Number of peers with a certificate of their own whose connections stay open. */
 const REMEMBERED_PEERS = 64
 /** An idle connection is closed after this long, before most servers close it. */
 const IDLE = seconds(4)
 
 /**
- * Requests over HTTP/1.1 with connections kept alive. Time limits are in wall time, also with a virtual clock: the wire is
+ * Requests over HTTP/1.1 with keep-alive connections. Time limits are in wall time, also with a virtual clock: the wire is
  * real. Every way of getting no answer is a {@link ConnectionFailed}.
  */
 export class HttpTransport implements Transport, AsyncDisposable {

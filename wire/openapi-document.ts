@@ -3,6 +3,6 @@ import { IRONIC_RELEASES, type IronicRelease } from './ironic/releases.js'
 import { openApiDocument } from './ironic/openapi.js'
 import { packageVersion } from '../runtime/index.js'
 
-/** The API of a release, the newest unless told otherwise, as an OpenAPI 3.1 document. */
+/** The API of a release, the newest by default, as an OpenAPI 3.1 document. */
 export const openApi = (release: IronicRelease = 'master'): Readonly<Record<string, unknown>> =>
   openApiDocument(IRONIC_OPERATIONS, { newest: IRONIC_RELEASES[release], version: packageVersion() })

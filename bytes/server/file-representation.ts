@@ -10,7 +10,7 @@ const TYPES: Readonly<Record<string, string>> = { '.json': 'application/json', '
 /**
  * A file of this host for one answer; undefined where there is no regular file.
  *
- * @param etag strong, with its quotes; by default size, time and inode tell one version from another
+ * @param etag strong, with its quotes; by default made of size, time and inode
  */
 export async function fileRepresentation(
   path: string,

@@ -88,7 +88,7 @@ const listIn = (document: unknown): unknown[] => {
   return faults ?? [document]
 }
 
-/** A fault as `--match node=node-3 --effect delay:for=5s` tells it. */
+/** The fault of `--match node=node-3 --effect delay:for=5s`. */
 function fromOptions(options: Options<(typeof FAULT_ADD_OPTIONS)[number]>): object {
   const { match = [], effect, times, after, probability, label } = options
   if (effect === undefined) throw usage('the effect of the fault is missing', '--effect agent-silent, or a file')

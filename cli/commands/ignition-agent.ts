@@ -20,8 +20,8 @@ import type { Options } from '../options/options.js'
 type AgentConfigFlags = Options<keyof typeof AGENT_CONFIG_SHAPES>
 
 /**
- * `ironstage ignition agent-config`: prints the config that makes a live CoreOS run the agent, and tells beside it what
- * that does. Values without a flag come from the variables that image-customization-controller reads.
+ * `ironstage ignition agent-config`: prints the config that makes a live CoreOS run the agent, and a summary of it on
+ * standard error. Values without a flag come from the variables that image-customization-controller reads.
  */
 export async function ignitionAgentConfig(flags: AgentConfigFlags, environment: Environment): Promise<number> {
   const config = agentConfig(await agentOptionsOf(flags, environment.variables))

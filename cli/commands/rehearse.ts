@@ -26,7 +26,7 @@ type RehearsalOptions = Options<(typeof REHEARSE_OPTIONS)[number]>
 const FIRST = 'deploy-image'
 
 /**
- * `ironstage rehearse upgrade [SCENARIO|FILE...]`: plays stories of upgrades, told as they happen. Exit code 1 where an
+ * `ironstage rehearse upgrade [SCENARIO|FILE...]`: plays stories of upgrades and prints each event when it happens. Exit code 1 where an
  * expectation fails.
  */
 export async function rehearseUpgrade(

@@ -12,7 +12,7 @@ export interface StepNames {
 export const stepSource = ({ step, variable }: StepNames): string => `import { defineStep } from 'ironstage'
 import { runCommand } from 'ironstage/steps'
 
-/** Leaves a note in the ramdisk and tells which disks the machine has. */
+/** Writes a note into the ramdisk and reports the disks of the machine. */
 export const ${variable} = defineStep({
   name: '${step}',
   interface: 'deploy',

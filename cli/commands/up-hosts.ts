@@ -97,7 +97,7 @@ export function reconcileHosts({ stage, ramdisk, ...options }: HostsOptions): As
   }
 }
 
-/** Looks for changes until the signal is aborted. What cannot be used is said once, and the hosts stay as they were. */
+/** Looks for changes until the signal is aborted. An unusable file is reported once, and the hosts stay as they were. */
 async function follow(
   {
     path,

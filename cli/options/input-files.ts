@@ -38,7 +38,7 @@ export async function readInputs(
 }
 
 /**
- * Butane's file given where Ignition's is expected.
+ * A Butane file where an Ignition config is expected.
  *
  * @throws UserError (usage) with the command that makes the one from the other
  */

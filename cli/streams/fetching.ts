@@ -30,7 +30,7 @@ export const downloadPolicyOf = ({ mirror, offline = false, insecure = false }: 
   ...{ offline, insecure },
 })
 
-/** Where files may be that the metadata tells of: in the folder of the file that has it. */
+/** Folder in which files of the metadata may be: that of the metadata itself. */
 export const besideStream = (named: string): { beside?: string } =>
   isStreamFile(named) ? { beside: dirname(named) } : {}
 

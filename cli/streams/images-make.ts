@@ -23,7 +23,7 @@ import { isDiskFull, packageVersion, systemClock, temporaryFolder, UserError, ty
 import type { Environment } from '../environment.js'
 import type { ImagesMakeFlags } from './images-make-command.js'
 
-/** `ironstage images make`: images of a version, and the stream metadata that tells of them. */
+/** `ironstage images make`: images of a version, and their stream metadata. */
 export async function imagesMake(flags: ImagesMakeFlags, environment: Environment): Promise<number> {
   const { version, arch = ['x86_64'], directory, force = false } = flags
   const name = systemOfVersion(version, flags.name)

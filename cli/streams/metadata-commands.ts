@@ -7,7 +7,7 @@ import { addMachineOsCommands } from './machine-os-commands.js'
 import { addReleaseCommands } from './release-commands.js'
 import { addStreamCommands } from './stream-commands.js'
 
-/** Adds the commands for metadata, and for the files that it tells of. */
+/** Adds the commands for metadata, and for the files that it lists. */
 export function addMetadataCommands(program: Command, addAction: AddAction): void {
   addStreamCommands(program, addAction)
   addDownloadCommand(program, addAction)

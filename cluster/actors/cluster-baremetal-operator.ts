@@ -50,7 +50,7 @@ export const CONTAINERS = {
 } as const
 
 export interface BaremetalOperatorParts extends ActorParts {
-  /** Ironic's address, as the pods that it makes are told it. */
+  /** Ironic's address in the settings of the pods that it makes. */
   ironicUrl: string
   /** URLs of kernel and ramdisk at metal3's own web server, which releases before the live ISO boot. */
   oldRamdisk?: { readonly kernel: string; readonly ramdisk: string }

@@ -14,7 +14,7 @@ export interface Kube {
   readonly client: KubeClient
 }
 
-/** A Kubernetes API in this process, without any object but those that were kept. */
+/** A Kubernetes API in this process, empty but for stored objects. */
 export function openKube(parts: StoreParts): Kube {
   const store = new ObjectStore({ validate: schemaErrors, ...parts })
   return { store, client: clientOf(store) }

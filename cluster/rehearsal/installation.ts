@@ -7,7 +7,7 @@ import type { NewHosts } from './scenario.js'
 import { settled } from './waiting.js'
 
 export const WORKERS = 'workers'
-/** Label of a Machine that tells its role. */
+/** Label with the role of a Machine. */
 export const ROLE_LABEL = 'machine.openshift.io/cluster-api-machine-role'
 const BMC_SECRET = 'bmc-credentials'
 

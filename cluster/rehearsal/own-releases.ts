@@ -20,7 +20,7 @@ export interface OwnRelease {
   version: string
   /** Version of the disk images, by the stream. */
   base: string
-  /** Version of the node image, as the component with the operating system tells it; that of the disk images otherwise. */
+  /** Version of the node image, from the component with the operating system; otherwise that of the disk images. */
   coreos: string
   family: 'rhcos' | 'fcos'
   /** Pullspec of the component `ironic-agent`. */
@@ -35,7 +35,7 @@ export interface OwnRelease {
 }
 
 const ARCHITECTURE = 'x86_64'
-/** Components with the operating system, by the label that tells its version. */
+/** Label of components with the operating system: its version. */
 const MACHINE_OS = /(?:^|,)machine-os=([^,]+)/
 const BUILD_VERSIONS = 'io.openshift.build.versions'
 /** Kinds that hold data: every cluster can have them, with any operators. */

@@ -1,4 +1,4 @@
-/** JSON schema of a scenario file; `docs/rehearse.md` tells it. */
+/** JSON schema of a scenario file, which `docs/rehearse.md` explains. */
 const TEXT = { type: 'string', minLength: 1 } as const
 const VERSION = { type: 'string', pattern: '^[0-9][0-9A-Za-z.+-]*$' } as const
 const COUNT = { type: 'integer', minimum: 0, maximum: 50 } as const
@@ -11,7 +11,7 @@ const GROUP = { enum: ['spares', 'workers', 'control plane', 'nodes', 'bootstrap
 const object = (properties: Record<string, object>, required: readonly string[] = []) => ({
   ...{ type: 'object', additionalProperties: false, properties, required: [...required] },
 })
-/** An object whose first key tells its kind. */
+/** An object whose first key is its kind. */
 const keyed = (key: string, value: object, more: Record<string, object> = {}, required: readonly string[] = []) =>
   object({ [key]: value, ...more }, [key, ...required])
 const some = { of: GROUP, index: INDEX }

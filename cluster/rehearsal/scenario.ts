@@ -6,14 +6,14 @@ export interface Scenario {
   name: string
   /** One sentence: `The deploy image follows the release`. */
   title: string
-  /** The design document that tells it: `000`. */
+  /** The design document that describes it: `000`. */
   document?: string
   releases: Readonly<Record<string, ScenarioRelease>>
   cluster: ScenarioCluster
   steps: readonly ScenarioStep[]
 }
 
-/** A scenario as a file has it: a release may be named by its image, which tells the rest. */
+/** A scenario as a file has it: a release may be named by its image, which has the rest. */
 export interface ScenarioFile extends Omit<Scenario, 'releases'> {
   releases: Readonly<Record<string, ScenarioFileRelease>>
 }

@@ -85,7 +85,7 @@ const isSame = (one: Manifest, other: Manifest): boolean =>
     one.object.metadata.name === other.object.metadata.name &&
     one.object.metadata.namespace === other.object.metadata.namespace)
 
-/** Digests of the ISOs: what tells one machine-os-images from another. */
+/** Digests of the ISOs, by which two machine-os-images differ. */
 async function contentsOf(folder: string | undefined, clock: Clock): Promise<string> {
   if (folder === undefined) return 'none'
   return held(clock, `reading ${folder}`, async () => {

@@ -1,6 +1,6 @@
 import type { Host } from '../hosts/host.js'
 
-/** Names by which a machine is known to its BMC; null for those that it does not tell. */
+/** Names by which a BMC knows its machine; null for names that it does not report. */
 export interface BmcIdentity {
   bmcSerial: string | null
   systemSerial: string | null

@@ -24,7 +24,7 @@ const LARGEST = 64 * 2 ** 20
 /** Pause before a console that has ended is opened again. */
 const PAUSE = seconds(5)
 
-/** Captures the console of a host while it is worked on: each line with its time, and lines that tell of a failure. */
+/** Captures the console of a host while it is worked on: each line with its time, and the lines that show a failure. */
 export class ConsoleCapture implements AsyncDisposable {
   readonly #ended = new AbortController()
   readonly #running: Promise<void>

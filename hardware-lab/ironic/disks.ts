@@ -40,7 +40,7 @@ const hintOf = ({ serial, wwn }: InventoryDisk): JsonObject | null => {
 }
 
 /**
- * Properties by which an Ironic installs on one disk and cleans no other. `skip` is null where it cannot be told which ones
+ * Properties by which an Ironic installs on one disk and cleans no other. `skip` is null where it is unknown which ones
  * to leave alone.
  */
 export function disksFor(

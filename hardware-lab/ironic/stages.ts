@@ -56,7 +56,7 @@ export async function register(context: HostContext, signal: AbortSignal): Promi
 /** Fields of a node of an earlier run, as the file has them now. */
 async function renewed({ ironic }: HostContext, node: ApiNode, fields: JsonObject): Promise<void> {
   const patch = Object.entries(fields)
-    // Ironic shows a password as asterisks, so that it cannot be told whether it is the same.
+    // Ironic shows a password as asterisks, so the two cannot be compared.
     .filter(
       ([key, value]) => key === 'driver_info' || JSON.stringify(node[key as keyof ApiNode]) !== JSON.stringify(value),
     )

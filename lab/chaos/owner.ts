@@ -53,7 +53,7 @@ export class Owner {
     return this.#deployments
   }
 
-  /** Path of the file that tells the present deployment from all others. */
+  /** Path of a file that only the present deployment writes. */
   get #marker(): string {
     return `/etc/chaos-${this.node}-${this.#config}`
   }

@@ -47,7 +47,7 @@ export async function slowed(answer: WireResponse, pace: number, side: Side, clo
   })
 }
 
-/** An answer about nodes in which no error is told. */
+/** An answer about nodes with an empty `last_error`. */
 export function emptyLastError(answer: WireResponse): WireResponse {
   if (!answer.body?.includes('"last_error"')) return answer
   const document = JSON.parse(answer.body) as unknown

@@ -9,7 +9,7 @@ export interface SeenStep {
   readonly interface: string
   readonly step: string
   readonly index: number
-  /** Whether its end is noted. */
+  /** Whether the journal has its end. */
   readonly hasEnded: boolean
   /** Percentage that was noted last, and when. */
   readonly percent: number
@@ -23,7 +23,7 @@ const KINDS: readonly StepKind[] = ['clean', 'deploy', 'service']
 /** Percentages are noted when they have grown by so many. */
 const TENTH = 10
 
-/** Finds in the commits of nodes when steps begin and end, and in the progress of agents how far they are. */
+/** Watches the commits of nodes for the begin and end of steps, and the progress of agents for percentages. */
 export class StepWatch {
   readonly #seen = new Map<string, SeenStep>()
   readonly #note: (node: string, step: NotedStep) => void

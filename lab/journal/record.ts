@@ -34,7 +34,7 @@ interface Recorded {
   faultAt: (point: ProbePoint) => string | null
 }
 
-/** Writes into a journal what nothing else tells it. */
+/** Writes entries into a journal that come from no probe point. */
 export interface Recorder {
   struck(fault: FaultReport, point: ProbePoint): void
   fault(what: 'added' | 'lifted', fault: FaultReport): void

@@ -33,7 +33,7 @@ export interface Snapshots {
    */
   remove(id: string): void
   /**
-   * A snapshot as the text of a file. It holds passwords and configs as they were given to the lab.
+   * A snapshot as the text of a file. It holds the passwords and configs of the lab in clear.
    *
    * @throws UserError `snapshot-unsupported` for a snapshot that cannot be repeated from the start
    */

@@ -10,7 +10,7 @@ export interface IronicProcess {
   readonly isRunning: boolean
   /**
    * Stops the conductor and its API, which answers 503 from then on. Without its database every node is lost, as with the
-   * pod of OpenShift's metal3, which keeps it in an emptyDir: machines stay on, and their agents are told 404 later.
+   * pod of OpenShift's metal3, which keeps it in an emptyDir: machines stay on, and their agents get 404 later.
    */
   stop(options: { keepsDatabase: boolean }): Promise<void>
   start(): Promise<void>

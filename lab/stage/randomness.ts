@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { keyedRandom, systemRandom, type Random, type SeededRandom } from '../../runtime/index.js'
 
-/** The random numbers of a stage, all of whose places can be kept. */
+/** The random sequences of a stage, whose positions can be stored in a snapshot. */
 export interface Randomness {
   /** For all that changes something. */
   readonly main: SeededRandom

@@ -10,7 +10,7 @@ export interface JournalLine {
 
 /** Limit on the lines of a journal. */
 const MOST_LINES = 1500
-/** Lines that are kept as one text, which takes a third of the memory. */
+/** Number of lines that are stored as one text, which takes a third of the memory. */
 const BLOCK = 25
 
 /** The last lines that were written. */

@@ -123,7 +123,7 @@ class Comparer {
   }
 }
 
-/** The text that tells an item of a list from the others. */
+/** Text that identifies an item of a list. */
 function nameOf(item: unknown): string | undefined {
   if (!isObject(item)) return undefined
   const { interface: of, step, name, address, rel, mac_address: mac } = item

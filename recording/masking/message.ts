@@ -3,7 +3,7 @@ import { isNestedDeeper } from '../../runtime/index.js'
 import type { Message } from '../format/exchange.js'
 import type { Masker } from './masker.js'
 
-/** The part that was kept of a body. */
+/** The recorded part of a body. */
 export interface Excerpt {
   readonly excerpt: Buffer
   /** Length of the whole. */
@@ -21,7 +21,7 @@ export function message(
   const isCut = bytes > excerpt.length
   const isJson = /[/+]json\b/i.test(headers['content-type'] ?? '') || /^\s*[{[]/.test(excerpt.toString('latin1', 0, 64))
   if (isCut) {
-    // Secrets in a part of a document cannot be told from the rest.
+    // In a part of a document, secrets cannot be recognised.
     const beginning = isJson ? undefined : wholeCharacters(excerpt)
     return { ...shown, ...(beginning === undefined ? {} : { text: masker.text(beginning) }), cut: true }
   }

@@ -23,13 +23,13 @@ export interface RecorderOptions {
   readonly output: string
   /** Replace the file if it exists. */
   readonly force?: boolean
-  /** Address to listen on; `127.0.0.1` unless told otherwise. */
+  /** Address to listen on; `127.0.0.1` by default. */
   readonly host?: string
   /** Port for clients and agents; 0 picks a free one. */
   readonly port: number
   /** Port at which Ironic is to reach its agents, 0 for a free one; without, only the agents' own requests are recorded. */
   readonly agentPort?: number
-  /** Largest body that is kept, in bytes; 4 MiB unless told otherwise. */
+  /** Largest body that is kept, in bytes; 4 MiB by default. */
   readonly bodyLimit?: number
   /** Further names of secrets. */
   readonly secretNames?: readonly string[]

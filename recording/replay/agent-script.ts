@@ -35,7 +35,7 @@ export function agentScripts(exchanges: readonly Exchange[]): AgentScript[] {
     if (addresses !== undefined && node !== '') nodes.set(addresses, node)
   }
   const scripts = new Map<string, Exchange[]>()
-  // The root document is asked for just before a look-up, by an agent that has not said yet which one it is.
+  // The root document is asked for just before a look-up, by an agent that has not identified itself yet.
   let roots: Exchange[] = []
   for (const exchange of concerned) {
     const addresses = addressesOf(exchange)

@@ -44,7 +44,7 @@ const isHeartbeat = ({ target }: Exchange): boolean => target.startsWith('/v1/he
 const isLookup = ({ target }: Exchange): boolean => target.startsWith('/v1/lookup')
 const pathOf = (target: string): string => target.replace(/\?.*$/s, '')
 
-/** An agent that says what one of a recording said. */
+/** An agent that makes the requests of a recorded one. */
 export class PlayedAgent {
   readonly #options: PlayedAgentOptions
   readonly #commands: Command[] = []
@@ -107,7 +107,7 @@ export class PlayedAgent {
   #send(was: Exchange): Promise<Sent> {
     const { sender, callback, ids } = this.#options
     if (isLookup(was)) {
-      // Ironic finds the node by its addresses; of its id the ramdisk knows only when Ironic said it.
+      // Ironic finds the node by its addresses; the ramdisk knows the node's id only from Ironic's answer.
       const target = ids
         .text(was.target)
         .replace(/([?&])node_uuid=[^&]*&?/, (whole, before: string) =>

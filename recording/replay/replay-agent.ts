@@ -13,7 +13,7 @@ export interface AgentReplayOptions extends Omit<SenderOptions, 'secrets'> {
   readonly secrets: Map<string, string>
   readonly recording: Recording
   readonly clock: Clock
-  /** Address at which Ironic reaches the agents; `127.0.0.1` unless told otherwise. */
+  /** Address at which Ironic reaches the agents; `127.0.0.1` by default. */
   readonly host?: string
   /** Longest wait for a call of Ironic, in milliseconds; three times as long as recorded and a minute without. */
   readonly wait?: number

@@ -111,7 +111,7 @@ function isDone(was: Call, exchange: Exchange): boolean {
   return progressOf(exchange) === progressOf(wanted)
 }
 
-/** For each exchange, how long nothing was going on before it began, as far as that is kept. */
+/** For each exchange, how long nothing was going on before it began, as far as the recording shows it. */
 function pausesOf(exchanges: readonly Exchange[]): Map<Exchange, number> {
   let ended = Infinity
   return new Map(

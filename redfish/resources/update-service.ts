@@ -68,7 +68,7 @@ function targetOf(call: Call, target: string): Component | undefined {
   return componentsOf(machine).find(({ component }) => component.component === wanted)
 }
 
-/** A BMC tells from an image what it is for; an image here has its name only. */
+/** A real BMC reads from an image which component it is for; here only its name shows that. */
 const guessed = (image: string): 'bios' | 'bmc' =>
   /bmc|idrac|ilo|xcc|manager/i.test(image.split(/[?#]/)[0]!.split('/').at(-1)!) ? 'bmc' : 'bios'
 

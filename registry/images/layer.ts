@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/index.js'
 const MOST_BYTES = 32 * 2 ** 30
 
 /**
- * The tar archive in a layer: plain, gzip (several members, as eStargz makes them) or zstd, which its first bytes tell. The
+ * The tar archive in a layer: plain, gzip (several members, as eStargz makes them) or zstd, which its first bytes show. The
  * layer is read to its end, since only there it is verified.
  *
  * @throws FormatError

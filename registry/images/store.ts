@@ -3,7 +3,7 @@ import type { Descriptor } from './manifest.js'
 
 export interface StoredManifest {
   bytes: Buffer
-  /** Undefined where only the manifest itself can tell it. */
+  /** Undefined where only the manifest itself has it. */
   mediaType: string | undefined
   digest: string
 }

@@ -20,7 +20,7 @@ const changed = oncePerFrame(() => void rowsVersion.value++)
 /** Entries that change what all views show. Others are asked for by the views that show them. */
 const FOLLOWED = ['state', 'step', 'power', 'boot', 'fault', 'lab'] as const
 
-/** A server that is silent for longer is lost: with the time between two looks, that is said within 5 seconds. */
+/** A server that is silent for longer is lost: with the time between two looks, the loss shows within 5 seconds. */
 const [LOOK_EVERY, PATIENCE, RETRY] = [1500, 3000, 1000]
 /** Time between two readings of what many entries change. */
 const SOON = 300

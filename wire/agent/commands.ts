@@ -39,7 +39,7 @@ export interface CommandRequest {
   params: Record<string, unknown>
 }
 
-/** `hardware_manager_version` of `get_*_steps`, kept by Ironic and given back as `*_version` with every step. */
+/** `hardware_manager_version` of `get_*_steps`, stored by Ironic and sent back as `*_version` with every step. */
 export type ManagerVersions = Record<string, string>
 
 /** Result of `clean.get_clean_steps` and its sisters; steps by class name of their hardware manager. */

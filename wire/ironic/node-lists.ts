@@ -1,4 +1,4 @@
-/** A BIOS setting as Ironic's database keeps it: what was last read of a machine, or told to the fake interface. */
+/** A BIOS setting as Ironic's database keeps it: the value last read from a machine, or last set on the fake interface. */
 export interface BiosSettingRecord {
   name: string
   /** Text, also for settings of another type. */
@@ -30,7 +30,7 @@ export interface FirmwareComponentRecord {
   updated_at: string | null
 }
 
-/** Lists kept beside a node, each as a whole; they go with it. */
+/** Lists that are stored beside a node, each as a whole, and deleted with it. */
 export interface NodeLists {
   bios: BiosSettingRecord[]
   firmware: FirmwareComponentRecord[]

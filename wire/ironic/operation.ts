@@ -67,7 +67,7 @@ export interface Operation {
   /** Arguments without which the call is a 400. */
   readonly required?: readonly string[]
   readonly body?: BodySpec
-  /** Only there to be refused as upstream refuses it: no call that a client is told of. */
+  /** The route exists only to be refused as upstream refuses it; the documents of the API leave it out. */
   readonly refused?: true
   /** The status of success. */
   readonly status: 200 | 201 | 202 | 204

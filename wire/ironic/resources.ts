@@ -99,7 +99,7 @@ export interface RunbookRecord extends ResourceRecord {
   extra: JsonObject
   public: boolean
   owner: string | null
-  /** At creation the name, when that is a trait and none were given. */
+  /** At creation the name, when that is a trait and the request has no traits. */
   traits: string[]
 }
 

@@ -65,7 +65,7 @@ export const nodeSchema: SchemaOf<JsonObject> = {
   additionalProperties: false,
 }
 
-/** `protected` cannot be given at creation, but patched. */
+/** `protected` cannot be set at creation, only by a patch. */
 export const patchedNodeSchema: JsonSchema = {
   ...nodeSchema,
   properties: { ...(nodeSchema.properties as JsonSchema), protected: boolean, protected_reason: text },

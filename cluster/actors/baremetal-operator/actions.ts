@@ -17,7 +17,7 @@ import { releaseSecret } from './host-secrets.js'
 import { releaseDeployImage } from './deploy-image.js'
 import { ADOPTS, CLEANS_UP } from './behaviours.js'
 
-/** The actions of the states (baremetalhost_controller.go): each goes one step, or tells that it is complete. */
+/** The actions of the states (baremetalhost_controller.go): each goes one step, or reports that it is complete. */
 
 export const FINALIZER = 'baremetalhost.metal3.io'
 

@@ -186,7 +186,7 @@ export function raidChange(host: ManagedHost, target: Provisioning, actual: obje
   return raidOf({ ...specOf(host), raid: target.raid as NonNullable<Spec['raid']> })
 }
 
-/** RAID volumes of the settings, changed or not: Ironic is told of them whenever hardware is set up. */
+/** RAID volumes of the settings, changed or not: Ironic gets them whenever hardware is set up. */
 export const raidOfSettings = (host: ManagedHost, { raid }: Provisioning): Host['raid'] =>
   raid ? raidOf({ ...specOf(host), raid }) : undefined
 

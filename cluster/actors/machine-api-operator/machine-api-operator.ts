@@ -8,7 +8,7 @@ import { runMachineController } from './machines.js'
 import { NAME } from './names.js'
 
 const AT = { name: 'machine-api' }
-/** The ConfigMap of the release that tells the operator its version (machine-api-operator 9511961 install/). */
+/** The ConfigMap of the release with the operator's version (machine-api-operator 9511961 install/). */
 const IMAGES = { name: 'machine-api-operator-images', namespace: 'openshift-machine-api' }
 
 /** The machine API operator: machine sets, machines, and its account of itself. */

@@ -12,7 +12,7 @@ export interface Secret extends KubeObject<'Secret'> {
   stringData?: Record<string, string>
 }
 
-/** A computer that has joined the cluster. Its annotations are where its machine config daemon is told what to become. */
+/** A computer that has joined the cluster. Its machine config daemon reads the wanted config from its annotations. */
 export interface KubeNode extends KubeObject<'Node'> {
   spec?: { unschedulable?: boolean; providerID?: string }
   status?: {
