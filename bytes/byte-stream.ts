@@ -3,7 +3,7 @@ import { held, type Clock } from '../runtime/index.js'
 
 /** Bytes that are read once, from first to last. */
 export interface ByteStream extends AsyncDisposable {
-  /** How many there are in all; undefined when the source did not report it. */
+  /** Number of bytes in all; undefined when the source did not report it. */
   readonly length: number | undefined
   /** The next bytes; undefined at the end, however often it is called. */
   next(): Promise<Uint8Array | undefined>

@@ -18,7 +18,7 @@ export interface ConfigFormat {
 
 /** A command whose options are those of the table; they can come from the environment and from a file too. */
 export interface TableCommand<N extends OptionName> {
-  /** As it is called: `step run NAME`, `ignition merge FILE...`. */
+  /** Words and operands: `step run NAME`, `ignition merge FILE...`. */
   usage: string
   description: string
   options: readonly N[]

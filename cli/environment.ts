@@ -80,7 +80,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   FSReqPromise: 'file operation',
 }
 
-/** As in `2 connections, 1 program`. */
+/** Open resources in words: `2 connections, 1 program`. */
 function openText(resources: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const name of resources.flatMap((one) => RESOURCES[one] ?? [])) counts.set(name, (counts.get(name) ?? 0) + 1)
@@ -90,7 +90,7 @@ function openText(resources: readonly string[]): string {
 
 export function processEnvironment(): ProcessEnvironment {
   const { stdout, stderr } = process
-  // It stays where a process has nothing left to wait for before its command has ended.
+  // The exit code stays this one when the process has nothing left to wait for before its command has ended.
   process.exitCode = UNSETTLED
   const controller = new AbortController()
   const stopped = controller.signal

@@ -32,7 +32,7 @@ export async function run(environment: Environment): Promise<number> {
     code = await work()
   }
   try {
-    // Its arguments are coreos-installer's, and so are the messages about wrong ones.
+    // coreos-installer parses its own arguments, with messages of its own about wrong ones.
     if (argv[0] === COREOS_INSTALLER) {
       const { coreosInstaller } = await import('./installer/coreos-installer.js')
       await perform(() => coreosInstaller(argv.slice(1), environment))

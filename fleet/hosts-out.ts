@@ -126,7 +126,7 @@ const COLUMNS: readonly (readonly [name: string, of: (host: FleetHost) => string
   ['ipmi_address', ({ ipmi }) => (ipmi ? `${ipmi.host}:${ipmi.port}` : '')],
 ]
 
-/** As RFC 4180 has it. A value that a spreadsheet would take for a formula is none here: names and hexadecimal numbers. */
+/** A value in RFC 4180's quotes. Names and hexadecimal numbers cannot be mistaken for a spreadsheet's formulas. */
 function csvText(hosts: readonly FleetHost[]): string {
   const line = (values: readonly (string | number)[]): string => `${values.map(field).join(',')}\r\n`
   return line(COLUMNS.map(([name]) => name)) + hosts.map((host) => line(COLUMNS.map(([, of]) => of(host)))).join('')

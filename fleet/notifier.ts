@@ -89,7 +89,7 @@ const isNic = (nic: unknown): nic is { mac: string; ip?: string } =>
   typeof (nic as Fields | null)?.['mac'] === 'string' &&
   /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test((nic as { mac: string }).mac)
 
-/** Its BMC is the emulator's. */
+/** Makes the machine of a reported system. The emulator is its BMC. */
 function machineOf(machines: Machines, { uuid, nics }: ReportedSystem): Promise<Machine> {
   const spec: MachineSpec = defaultMachineSpec({ id: uuid })
   const ofSystem = nics.map(({ mac, ip }, index) => ({

@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import type { Machine } from '../machine/index.js'
 import { Mutex, UserError } from '../runtime/index.js'
-// With its error codes.
+// Adds the error codes of wire's sockets to the types.
 import type {} from '../wire/index.js'
 import { createIpmiBmc, type IpmiBmc, type IpmiParts } from './bmc.js'
 

@@ -62,7 +62,7 @@ export interface ThreadedLabOptions extends Pick<
 export interface Deployment {
   /** Steps as in Ironic's `deploy_steps`; {@link installCoreos} makes one. */
   deploySteps?: readonly RequestedStep[]
-  /** As Ironic takes it: an object with `meta_data`, `network_data` and `user_data`, or a string. */
+  /** Config drive: an object with `meta_data`, `network_data` and `user_data`, or a string, as Ironic takes it. */
   configdrive?: unknown
 }
 

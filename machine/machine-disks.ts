@@ -81,7 +81,7 @@ class MachineDisk {
   table: TableWrite | undefined
 
   constructor(
-    /** As programs reach it, through the probe. */
+    /** The disk as programs reach it, through the probe. */
     readonly device: BlockDevice,
     readonly own: DescribedDevice | FileBacked,
   ) {}
@@ -142,7 +142,7 @@ class DisksOfBoot implements BootOfDisks {
 
 /** A machine's disks, also those that were taken out. Files are opened on first use and closed when the machine is switched off. */
 export class MachineDisks implements AsyncDisposable {
-  /** By the names of their files. */
+  /** Disks by the names of their files. */
   readonly #disks = new Map<string, MachineDisk>()
   readonly #spec: MachineSpec
   readonly #changing = (): void => this.parts.changing(this.#spec.id)

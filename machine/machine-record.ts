@@ -61,7 +61,7 @@ export class MachineRecord {
   /** Hardware as it is now. */
   readonly spec: MachineSpec
   #hardware: MachineSpec
-  /** All that its hardware was before in this process. */
+  /** Hardware that the machine had before, in this process. */
   #earlier: WeakSet<MachineSpec> | undefined
   readonly state: MachineState
   readonly mounts: Inside['mounts']

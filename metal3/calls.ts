@@ -2,7 +2,7 @@ import { UserError, type Clock } from '../runtime/index.js'
 import { ironicSentence } from '../wire/index.js'
 import type { Stage } from '../lab/index.js'
 
-/** How long an Ironic that was ready counts as ready, in milliseconds. */
+/** Milliseconds for which an Ironic that was ready counts as ready. */
 const CACHED = 5_000
 
 /** Microversions that BareMetal Operator can use, newest first. */

@@ -63,7 +63,7 @@ export interface RamdiskSource {
   deployIso?: string
   deployKernel?: string
   deployRamdisk?: string
-  /** Only of an image that was made for the host. */
+  /** Set only for an image that was made for the host. */
   kernelParameters?: string
 }
 
@@ -203,7 +203,7 @@ export function instanceOf(host: Host): Record<string, unknown> {
     }
   const persistence = { '/driver_info/force_persistent_boot_device': 'Default' }
   if (isLiveIso(image)) {
-    // These two stay.
+    // BareMetal Operator leaves these two as they are.
     const { image_disk_format: _format, image_pull_secret: _secret, ...removed } = noImage
     const live = instanceInfo({ ...removed, boot_iso: image!.url })
     return { ...common, ...live, '/deploy_interface': 'ramdisk', ...persistence }

@@ -2,7 +2,7 @@ import { UserError, type ErrorCode } from './error.js'
 
 /** A parsed file in Ironic's format: sections of options. */
 export interface ConfigFile {
-  /** For complaints. */
+  /** Name of the file, for error messages. */
   readonly name: string
   readonly text: string
 }
@@ -41,7 +41,7 @@ export function parseIni(
       sections.set(title, section)
       last = undefined
     } else {
-      // No pattern for the whole: with blanks in the key it would try every one of them as its end.
+      // One pattern for the whole line would backtrack at every blank of the key.
       const end = trimmed.search(/[=:]/)
       if (end < 1) throw wrong('is no setting')
       const key = trimmed.slice(0, end).trimEnd()

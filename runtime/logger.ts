@@ -1,4 +1,4 @@
-/** How much a line of a log matters. */
+/** Severity of a log line. */
 export type LogLevel = Parameters<Logger>[0]
 
 /** Where sentences for people go. Fields are plain data; the caller masks secrets. */

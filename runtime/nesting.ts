@@ -1,6 +1,6 @@
 import { UserError } from './error.js'
 
-/** How many levels of lists and objects a document of others may have; no real one comes near. */
+/** Limit on nested levels of lists and objects in documents from outside, far above real ones. */
 export const DEEPEST = 500
 
 /**

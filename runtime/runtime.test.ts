@@ -130,7 +130,7 @@ describe('the probe', () => {
     expect(seen).toEqual(['first exchange', 'first exchange'])
   })
 
-  test('a report disturbs nobody', async () => {
+  test('a failing observer of a report is ignored', async () => {
     const probe = new Probe()
     using _ = probe.attach(() => Promise.reject(new Error('observer failed')))
     const unhandled: unknown[] = []

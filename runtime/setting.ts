@@ -1,4 +1,4 @@
-/** How the text of a setting, as it stands in a configuration file, becomes a value. */
+/** Parser of a setting's text in a configuration file. */
 export interface Setting<T> {
   /** @throws string what is expected instead */
   read(text: string): T

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import type { Random } from './random.js'
 
-/** So many bytes are drawn at once: a draw of its own for every request id takes longer than the rest of the id. */
+/** Bytes that are drawn at once: a draw for each request id would take longer than the rest of the id. */
 const DRAWN = 4096
 const drawn = Buffer.alloc(DRAWN)
 let used = DRAWN

@@ -70,7 +70,7 @@ export interface HttpServer extends AsyncDisposable {
   secure(tls: TlsOptions): void
 }
 
-/** How long requests under way may take to end once the server closes, in milliseconds of wall time: sockets are real. */
+/** Time for requests under way to end once the server closes, in milliseconds of wall time: sockets are real. */
 const CLOSING_GRACE = 500
 
 /**
@@ -200,7 +200,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   }
 }
 
-/** As the body parser says it of a body that says its length only as it comes. */
+/** The body parser's sentence, here also for a body whose size shows only while it arrives. */
 const TOO_LARGE = 'request entity too large'
 
 const pathOf = ({ url = '' }: IncomingMessage): string => url.replace(/\?.*$/s, '')
@@ -268,7 +268,7 @@ function tlsServer(
 async function close(server: Server, secured: Server | undefined, sockets: ReadonlySet<Socket>): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeIdleConnections()
-  // It never listened, so there is nothing to wait for; this also ends its looking for idle connections.
+  // The server never listened: nothing to wait for, but this stops its timer for idle connections.
   secured?.close(() => {})
   secured?.closeIdleConnections()
   const over = new AbortController()

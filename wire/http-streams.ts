@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { onAbort, sharedAbort, systemClock } from '../runtime/index.js'
 import type { OpenStream } from './exchange.js'
 
-/** How long a client may take nothing of what waits for it, in milliseconds of wall time: sockets are real. */
+/** Milliseconds of wall time that a client may read nothing of a waiting answer: sockets are real. */
 const LONGEST_STALL = 30_000
 
 /**

@@ -14,7 +14,7 @@ export interface HttpTransportOptions {
   largestAnswer?: number
   /** Limit of concurrent requests to one peer; others wait. Unlimited by default. */
   connections?: number
-  /** How far peers are believed that come by TLS. */
+  /** Verification of the certificates of TLS peers. */
   tls?: ClientTls
 }
 

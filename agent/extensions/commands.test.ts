@@ -90,7 +90,7 @@ describe('executing a step', () => {
       },
     },
     {
-      name: 'that nobody expected names the step and what was thrown',
+      name: 'that is unexpected names the step and the thrown value',
       kind: 'deploy' as const,
       thrown: new RangeError('kaboom'),
       error: {

@@ -55,7 +55,7 @@ function record(path: string, mode: number, bytes: Uint8Array, inode: number): U
   return [padded(Buffer.concat([header, name])), padded(bytes)]
 }
 
-/** Everything begins at a multiple of four. */
+/** Pads to a multiple of four bytes, at which the next part of an archive begins. */
 const padded = (bytes: Uint8Array): Buffer => Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)])
 
 /**

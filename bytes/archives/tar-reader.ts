@@ -11,7 +11,7 @@ export interface TarEntry {
   readonly kind: 'file' | 'directory' | 'hard link' | 'symbolic link' | 'other'
   /** Bytes of the content. */
   readonly size: number
-  /** As the archive has it; empty for what is no link. */
+  /** Target of a link as the archive has it; empty for other entries. */
   readonly linkTarget: string
   /** @throws FormatError when the archive ends early */
   content(): AsyncGenerator<Uint8Array, void, undefined>
@@ -24,7 +24,7 @@ export interface TarLimits {
   header: number
 }
 
-/** As Go's archive/tar 1.22, which all container tools use, has it for headers; the largest systems have a tenth of the entries. */
+/** The limit of headers is that of Go's archive/tar 1.22, which all container tools use. The largest systems have a tenth of the entries. */
 const LIMITS: TarLimits = { entries: 2_000_000, header: 2 ** 20 }
 
 const LONGEST_PATH = 4096

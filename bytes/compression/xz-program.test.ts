@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 // Where there is none the decoder of npm does the same, which has its own tests.
 describe.runIf(await hasXzProgram(clock))('by the xz of this computer', () => {
-  test('the bytes come back, and what was read of the file is told', async () => {
+  test('the bytes come back, and the number of read bytes is reported', async () => {
     writeFileSync(path, xz)
     const positions: number[] = []
     const parts: Uint8Array[] = []
@@ -72,7 +72,7 @@ describe.runIf(await hasXzProgram(clock))('by the xz of this computer', () => {
     expect(before.subarray(0, 384 * KIB).equals(plain.subarray(0, 384 * KIB))).toBe(true)
   })
 
-  test('it ends with whoever asked: no more is read, and why it was stopped is told', async () => {
+  test('it ends with its caller: no more is read, and the reason is reported', async () => {
     writeFileSync(path, xz)
     for await (const part of unxzByProgram(path, clock, () => {})) {
       expect(part.length).toBeGreaterThan(0)

@@ -104,7 +104,7 @@ async function* decodeByProgram(
     }
   } finally {
     child.kill('SIGKILL')
-    // It counts as closed when its output is.
+    // The program counts as closed when its output is.
     child.stdout.destroy()
     await held(clock, 'ending xz', () => Promise.allSettled([fed, ended]))
   }

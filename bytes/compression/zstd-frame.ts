@@ -16,7 +16,7 @@ export const LONGEST_ZSTD_HEADER = 18
 /** Frames that ask for more memory are refused; zstd does it at twice as much, of which the decoder here needs double. */
 export const LARGEST_ZSTD_WINDOW = 64 * 1024 * 1024
 
-/** Its sentence for that. */
+/** The decoder's sentence for that. */
 export const ZSTD_TOO_MUCH_MEMORY = 'Frame requires too much memory for decoding'
 
 /**

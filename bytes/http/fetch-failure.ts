@@ -72,7 +72,7 @@ export class FetchFailure extends Error {
   override name = 'FetchFailure'
   readonly code: FetchFailureCode
   readonly remedy: string
-  /** That was asked last, redirects followed; without credentials, but its query may hold secrets. */
+  /** URL of the last request, redirects followed; without credentials, but its query may hold secrets. */
   readonly url: string
   /** Whether asking again may help. */
   readonly transient: boolean

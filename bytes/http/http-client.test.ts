@@ -65,7 +65,7 @@ test('no message has credentials or the values of a query', async () => {
 
 test.each([
   ['for another name', { hostname: 'other.example', address: '127.0.0.2' }, 'tls-name'],
-  ['that nobody signed', { hostname: 'ca.example', address: '127.0.0.1' }, 'tls-untrusted'],
+  ['that no authority signed', { hostname: 'ca.example', address: '127.0.0.1' }, 'tls-untrusted'],
 ])('a certificate %s is refused, and not asked for again', async (_, { hostname, address }, code) => {
   const { key, certificate } = await selfSigned({ hostname, address, random: systemRandom, clock })
   const port = await serve(whoAsks, { key, cert: certificate })

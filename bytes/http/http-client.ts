@@ -10,7 +10,7 @@ import { readUpTo } from './read-up-to.js'
 
 export interface HttpClientOptions {
   clock: Clock
-  /** As in the environment of curl; without, every server is asked directly. */
+  /** Proxies as in the environment of curl; without them every server is asked directly. */
   proxies?: ProxySettings
   /** PEM of the authorities to believe, in place of the usual ones. */
   ca?: string | readonly string[]
@@ -56,7 +56,7 @@ export interface FileBody extends AsyncIterable<Uint8Array> {
 /** Lets a request be sent, and may change its answer or make it fail. */
 export type HttpThrough = (request: SentRequest, send: () => Promise<ServerAnswer>) => Promise<ServerAnswer>
 
-/** Which headers of a request go along when a redirect is followed: credentials never reach another host. */
+/** Headers of a request that are sent again to the target of a redirect: credentials never reach another host. */
 export type RedirectHeaders = 'all but credentials' | 'none'
 
 export interface FileRequest {
@@ -161,7 +161,7 @@ function redirected(from: URL, location: string, tooMany: boolean): URL {
   return to
 }
 
-/** As reqwest, coreos-installer's client, has it; and never from https to http. */
+/** Whether credentials may follow a redirect: the rule of reqwest, coreos-installer's client, and never from https to http. */
 const sameServer = (one: URL, other: URL): boolean =>
   one.hostname === other.hostname &&
   hostAndPort(one) === hostAndPort(other) &&

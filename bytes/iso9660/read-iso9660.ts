@@ -83,7 +83,7 @@ async function readDescriptor(image: ByteSource, number: number): Promise<Buffer
   return read
 }
 
-/** As Rust shows bytes. */
+/** Bytes as Rust's `Debug` prints them. */
 function byteString(bytes: Uint8Array): string {
   const SHORT: Record<number, string> = { 0: '\\0', 9: '\\t', 10: '\\n', 13: '\\r', 34: '\\"', 92: '\\\\' }
   const shown = [...bytes].map(

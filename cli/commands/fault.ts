@@ -34,7 +34,7 @@ export async function faultAdd(
   const documents = files.length > 0 ? await inFiles(files, environment) : [fromOptions(options)]
   if (files.length > 0 && (options.effect !== undefined || options.match !== undefined))
     throw usage('a fault is either in a file or in options', 'leave out --match and --effect, or the file')
-  // All are read before the first is added.
+  // All faults are read before the first is added.
   for (const [index, document] of documents.entries()) readFaults(document, files[index] ?? 'the fault')
   await withLab(options.url, environment, async (lab) => {
     const all = documents.flatMap(listIn) as FaultDocument[]

@@ -67,7 +67,7 @@ export async function rehearseUpgrade(
   return holds ? 0 : 1
 }
 
-/** Agents and operators complain, as they do in life, while their Ironic is away: that is a part of the story. */
+/** Agents and operators log errors while their Ironic is away, as real ones do: that is a part of the story. */
 const onlyErrors =
   (log: Logger): Logger =>
   (level, message, fields) => {

@@ -38,7 +38,7 @@ export const ${variable} = defineStep({
 })
 `
 
-/** Its test: a whole deployment, and one that is refused. */
+/** Test of the new step: a whole deployment, and one that is refused. */
 export const testSource = ({ file, step, variable }: StepNames): string => `import { createLab } from 'ironstage'
 import { managersWith } from 'ironstage/steps'
 import { expect, test } from 'vitest'

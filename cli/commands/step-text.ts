@@ -34,7 +34,7 @@ export function listText(offered: readonly Offered[]): string {
     .join('')}`
 }
 
-/** All there is to know about a step before asking for it. */
+/** Help of a step: its arguments and how to request it. */
 export function showText({ step, manager }: Offered): string {
   const args = Object.entries(step.args?.properties ?? {})
   const required = step.args?.required ?? []

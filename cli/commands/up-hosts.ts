@@ -11,7 +11,7 @@ import { manifestFindingLine, wantedHosts, type RamdiskSource, type WantedHost }
 import type { Stage } from '../../lab/index.js'
 import { errorChain, systemClock, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
 
-/** How often files are looked at for changes, in milliseconds. */
+/** Pause between two looks at the files for changes, in milliseconds. */
 const LOOK = 250
 const wall = systemClock()
 

@@ -17,7 +17,7 @@ export async function coreosInstaller(
   const architecture = machine()
   return installToFile({
     ...{ args, sectorSize, tty: stderr.isTTY ?? false, clock: systemClock(), random: systemRandom, signal: stopped },
-    // As Linux calls it.
+    // Architecture as `uname -m` prints it.
     architecture: architecture === 'arm64' ? 'aarch64' : architecture,
     stdout: (text) => void stdout.write(text),
     stderr: (text) => void stderr.write(text),

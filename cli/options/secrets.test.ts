@@ -23,7 +23,7 @@ test('a secret of the environment is not asked for', async () => {
   expect(shown).toEqual([])
 })
 
-test('without a terminal nobody has any', async () => {
+test('without a terminal there are none', async () => {
   expect(await scene({}, false).source.ask(PASSWORD)).toBeNull()
 })
 

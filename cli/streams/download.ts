@@ -7,7 +7,7 @@ import { fetchProgress } from '../output/fetch-progress.js'
 import { besideStream, fetchingOf, downloadPolicyOf, streamFor } from './fetching.js'
 import { hostArchitecture } from './host-architecture.js'
 
-/** Those of Fedora and RHEL CoreOS. */
+/** Formats of the metal images of Fedora and RHEL CoreOS. */
 const DEFAULT_FORMATS = ['raw.xz', 'raw.gz']
 
 /** `ironstage download`: coreos-installer's, which also checks digests, resumes, and keeps what it has fetched. */

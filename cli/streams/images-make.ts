@@ -57,7 +57,7 @@ export async function imagesMake(flags: ImagesMakeFlags, environment: Environmen
     generator: `ironstage ${packageVersion()}`,
   })
   await put(STREAM_FILE, Buffer.from(documentText(stream)))
-  // All are complete before the first one appears.
+  // All files are complete before the first one is renamed into place.
   for (const path of paths) {
     const whole = join(folder.path, path.slice(join(directory, '/').length))
     await writing(path, () => (force ? rename(whole, path) : link(whole, path)))

@@ -54,7 +54,7 @@ export const machineOsCopyMetal = (to: string, flags: CopyFlags, environment: En
     }),
   )
 
-/** As the container's environment has it. */
+/** Options of a copy; kernel arguments come from the container's `IP_OPTIONS` by default. */
 function copyOptions(destination: string, flags: CopyFlags, { variables }: Environment) {
   const { source, kargs = variables['IP_OPTIONS'] ?? '', fips = false } = flags
   const words = [...kargs.split(/\s+/).filter(Boolean), ...(fips ? ['fips=1'] : [])]
@@ -120,7 +120,7 @@ export async function machineOsVerify(folder: string, flags: VerifyFlags, enviro
         )
       )
         found.push(version)
-    // With no version found, the usual one: its errors name the missing files.
+    // Without a version the usual folder is named, so that the errors name the missing files.
     return found.length === 0 ? ['9'] : found
   }
 }

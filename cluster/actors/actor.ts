@@ -46,7 +46,7 @@ export interface ActorDefinition {
 }
 
 const [FIRST_PAUSE, LONGEST_PAUSE] = [seconds(1), minutes(5)]
-/** How many rounds a key may have at one instant. */
+/** Limit on rounds of a key at one instant. */
 const MOST_AT_ONCE = 100
 const pauseAfter = (failures: number): number => Math.min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE)
 
@@ -142,7 +142,7 @@ export function runActor(
         failures = 0
         for await (const { type, object } of kube.watch(kind, { resourceVersion, signal })) {
           const at = nameOf(object)
-          // It is known until its deletion has been passed on.
+          // The object stays known until its deletion has been passed on.
           if (type !== 'DELETED') known.set(keyOf(at), at)
           await changed(at)
           if (type === 'DELETED') known.delete(keyOf(at))

@@ -9,7 +9,7 @@ export interface Behaviour {
   name: string
   /** Name of a story that goes otherwise without it. */
   story: string
-  /** Consequence of its lack in life; follows the name in `without NAME: ...`. */
+  /** Consequence of its lack in a real cluster; follows the name in `without NAME: ...`. */
   says: string
 }
 

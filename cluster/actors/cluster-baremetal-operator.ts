@@ -81,7 +81,7 @@ type Reason =
   'SyncingResources' | 'DeployComplete' | 'WaitingForProvisioningCR' | 'InvalidConfiguration' | 'DeployTimedOut'
 
 /**
- * Runs the pods of metal3 as the release asks for them. Differs from the operator in life, which applies its Deployments
+ * Runs the pods of metal3 as the release asks for them. Differs from the real operator, which applies its Deployments
  * all at once and reports the version before they have rolled out: here the image service is waited for, as the design
  * of the deploy image in the release asks.
  */

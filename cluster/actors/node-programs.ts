@@ -4,7 +4,7 @@ import type { ActorParts } from './actor.js'
 import { markUnknown, nodeNameOf, registerNode } from './kubelet.js'
 import { runMachineConfigDaemon } from './machine-config-operator/daemon/machine-config-daemon.js'
 
-/** How long a kubelet may be silent (kube-controller-manager's --node-monitor-grace-period of OpenShift 4). */
+/** Time that a kubelet may be silent (kube-controller-manager's --node-monitor-grace-period of OpenShift 4). */
 const GRACE = seconds(40)
 
 export interface NodeProgramsParts extends ActorParts {

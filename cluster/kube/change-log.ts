@@ -34,7 +34,7 @@ function sizeOf(value: unknown, before: unknown): number {
 export class ChangeLog {
   #changes: Remembered[] = []
   #size = 0
-  /** How many changes have been forgotten, and the resourceVersion of the last of them. */
+  /** Number of dropped changes, and the resourceVersion of the last of them. */
   #forgotten = 0
   #forgottenUpTo = 0
   #waiting: (() => void)[] = []

@@ -6,9 +6,9 @@ import type { Stored } from './stored-object.js'
 
 /** A file with the objects of an API, which so outlive its process. */
 export interface ObjectFile extends Disposable {
-  /** Those of before. */
+  /** Objects of the previous start. */
   readonly objects: readonly Stored[]
-  /** That of the last write. */
+  /** resourceVersion of the last write. */
   readonly resourceVersion: number
   /**
    * Keeps a write; returns once a kill of this process does not lose it.

@@ -198,7 +198,7 @@ describe('a watch', () => {
     await watched
   })
 
-  test('that falls behind what is remembered is told so, and so is one that asks for an old version', async () => {
+  test('that falls behind the stored changes is refused, and so is one that asks for an old version', async () => {
     const { client, store } = openTestKube()
     const { metadata } = await client.create(host('worker-0'))
     const { signal } = new AbortController()

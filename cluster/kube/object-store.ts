@@ -30,7 +30,7 @@ export interface StoreParts {
 }
 
 export interface WriteOptions {
-  /** Everything but the write itself. */
+  /** Validates and answers without writing. */
   isDryRun?: boolean
 }
 
@@ -88,7 +88,7 @@ export class ObjectStore {
     this.#garbage.restore(restored)
   }
 
-  /** That of the last write of any object. */
+  /** resourceVersion of the last write of any object. */
   get resourceVersion(): number {
     return this.#version
   }
@@ -123,7 +123,7 @@ export class ObjectStore {
     const made = admitted(kind, { ...rest, metadata: metadata as unknown as JsonMembers })
     this.#check(kind, made, undefined, metadataErrors(made['metadata'] as JsonMembers, KINDS[kind].isNamespaced))
     if (this.find(kind, metadata)) throw refusals.alreadyExists(kind, metadata.name)
-    // In life a namespace has to be there before.
+    // On a real API server the namespace must exist first.
     const { namespace: name } = metadata
     if (name !== undefined && !isDryRun && !this.find('Namespace', { name }))
       this.create('Namespace', { metadata: { name } })
@@ -338,5 +338,5 @@ function received(kind: Kind, sent: unknown): JsonMembers {
   return { apiVersion, kind, ...rest }
 }
 
-/** No object of life comes near; copies and comparisons recurse. */
+/** Limit on nesting, far above real objects: copies and comparisons recurse. */
 const DEEPEST = 200

@@ -37,7 +37,7 @@ export interface PreparedRelease {
 const ARCHITECTURE = 'x86_64'
 const NODE_REPOSITORY = 'quay.io/openshift-release-dev/ocp-v4.0-art-dev'
 
-/** Makes the images of a release, puts them where they are in life, and publishes the release image. */
+/** Makes the images of a release, puts them where real ones are, and publishes the release image. */
 export async function prepareRelease(
   wanted: ScenarioRelease,
   { site, folder, isMirrored }: { site: Site; folder: string; isMirrored: boolean },

@@ -110,11 +110,11 @@ export interface NewHosts {
   connect: number
   /** The first release whose drivers know them. */
   supportedSince?: string
-  /** They are registered with a password that their BMCs refuse. */
+  /** `wrong` registers the hosts with a password that their BMCs refuse. */
   password?: 'wrong'
-  /** Their BMCs have no virtual media. */
+  /** `network` connects hosts whose BMCs have no virtual media. */
   boots?: 'network'
-  /** They name network settings that are not written yet. */
+  /** `missing` names network settings that are not written yet. */
   network?: 'missing'
 }
 

@@ -40,7 +40,7 @@ export interface StoryEnd extends Line {
   elapsed: number
   holds: boolean
   checks: number
-  /** A sentence for each expectation that failed, and what the lack of a behaviour means in life. */
+  /** A sentence for each expectation that failed, and what the lack of a behaviour means in a real cluster. */
   failures: readonly string[]
 }
 

@@ -31,7 +31,7 @@ export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Opt
     main: {
       [CONTAINERS.ironic]: async () => {
         await site.stage.ironic.start()
-        // Its database is in an emptyDir of the pod (cluster-baremetal-operator 4ecb36c provisioning/baremetal_pod.go).
+        // Ironic's database is in an emptyDir of the pod (cluster-baremetal-operator 4ecb36c provisioning/baremetal_pod.go).
         return { [Symbol.asyncDispose]: () => site.stage.ironic.stop({ keepsDatabase: false }) }
       },
       [CONTAINERS.imageService]: async (container) => {

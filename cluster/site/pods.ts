@@ -29,7 +29,7 @@ interface Pod {
   running: AsyncDisposable[]
 }
 
-/** How long a container runtime takes to pull an image and to start a container. */
+/** Times in which a container runtime pulls an image and starts a container. */
 const [PULL, START] = [seconds(20), seconds(2)]
 
 /** Runs the pods of Deployments, one each: an old one never runs beside the new one. */

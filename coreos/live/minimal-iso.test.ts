@@ -96,7 +96,7 @@ test.each<[string, () => Promise<Buffer> | Buffer, string]>([
     'does not fit its data',
   ],
   [
-    'more files than anybody has',
+    'too many files',
     () => packed({ ...table, files: Array<never>(10_001).fill([0, 0, 0] as never) }),
     'more than 10000 files',
   ],

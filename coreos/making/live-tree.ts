@@ -61,7 +61,7 @@ export function smallInitramfs({
 }: Pick<LiveTreeOptions, 'version' | 'features'> & Partial<LiveTreeOptions>): Buffer {
   return cpio([
     { path: 'etc/coreos-live-initramfs', bytes: Buffer.alloc(0) },
-    // As dracut copies it from the root filesystem.
+    // Copied from the root filesystem, as by dracut.
     { path: 'usr/lib/initrd-release', bytes: Buffer.from(`OSTREE_VERSION='${version}'\n`) },
     ...(architecture === undefined
       ? []

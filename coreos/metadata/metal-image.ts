@@ -121,7 +121,7 @@ const isArtifact = (member: unknown): member is Artifact =>
   member !== null &&
   ['location', 'sha256'].every((key) => typeof (member as Record<string, unknown>)[key] === 'string')
 
-/** As the schema wants it: a mirror may name files relative to the metadata, and write digests in capitals. */
+/** The artifact with an absolute URL and a digest in lower case: a mirror may write both otherwise. */
 function written(artifact: Artifact, url: string): Artifact {
   const { location, sha256, signature } = artifact
   const at = (where: string) => (URL.canParse(where, url) ? new URL(where, url).href : where)

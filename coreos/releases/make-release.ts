@@ -71,7 +71,7 @@ export function makeRelease(parts: ReleaseParts): MadeRelease {
   }
   const metadata: ReleaseMetadata = {
     ...{ kind: 'cincinnati-metadata-v0', version, previous: [], next: [] },
-    // As the release images for several architectures have it.
+    // As in the release images for several architectures.
     ...(architectures.length > 1 ? { metadata: { 'release.openshift.io/architecture': 'multi' } } : {}),
   }
   const files = [

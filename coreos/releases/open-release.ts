@@ -20,7 +20,7 @@ import { componentTag } from './write-release.js'
 
 /** A release in a container image. */
 export interface OpenedRelease extends ReleaseFiles {
-  /** By digest. */
+  /** Pullspec with the digest. */
   pullspec: string
   version: string
   /** Null for a single image. */

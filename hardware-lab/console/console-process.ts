@@ -97,7 +97,7 @@ function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal)
   } catch {
-    // All of it has ended.
+    // The process and its children have ended.
   }
 }
 

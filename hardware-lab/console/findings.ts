@@ -7,7 +7,7 @@ const PATTERNS: readonly (readonly [RegExp, ConsoleFinding['kind']])[] = [
   [/no bootable device|No boot device|Boot Failed|PXE-E\d+/i, 'boot failure'],
 ]
 
-/** How many findings of one kind are reported. */
+/** Limit on reported findings of one kind. */
 const MOST = 5
 
 /** The finding in a line of a console, added to those before; undefined where it says nothing new. */

@@ -64,7 +64,7 @@ export async function readSecret(setting: SecretSetting, what: string, parts: Se
     ...{ cwd: parts.folder, timeout: 30_000, env: parts.variables as NodeJS.ProcessEnv },
     ...(parts.signal ? { signal: parts.signal } : {}),
   }).catch((error: NodeJS.ErrnoException & { code?: unknown }) => {
-    // Its message has the arguments and all that it printed.
+    // The message of an exec error has the arguments and all output.
     throw lacking(`${program} ${error.code === 'ENOENT' ? 'is not installed' : `ended with ${String(error.code)}`}`)
   })
   return firstLine(stdout) ?? fail(lacking(`${program} printed nothing`))

@@ -152,7 +152,7 @@ export async function deploy(context: HostContext, signal: AbortSignal): Promise
   return 'done'
 }
 
-/** Only the argument of the step removes kernel arguments; meta data have no word for it. */
+/** Only the step's argument can remove kernel arguments: metadata has no key for it. */
 const deletedKargs = ({ 'delete-kargs': deleted = [] }: HostContext['host']): JsonObject =>
   deleted.length === 0 ? {} : { delete_karg: deleted }
 

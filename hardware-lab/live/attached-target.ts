@@ -34,7 +34,7 @@ export function attachedTarget(on: RealTarget, { prefix, known, starting }: Atta
           const place = `${prefix}.${count++}`
           const id = `${place}.${digest}`
           const other = known.find((each) => each.startsWith(`${place}.`) && each !== id)
-          // Its command line was another one, so that this would be a second program beside it.
+          // The run's command line was another one: a start would be a second program beside it.
           if (other !== undefined) throw lost(on.target.name, `its program ${other} was started with other arguments`)
           await starting(id)
           return executor.start({ ...command, id })

@@ -11,7 +11,7 @@ import { verifies } from './run-steps.js'
 export async function firstBoot(context: HostContext, signal: AbortSignal): Promise<'done' | 'skipped'> {
   const { host, state, access, clock, logger, every } = context
   const { nonce, live, facts } = state
-  // Nothing is known of the ramdisk of an Ironic.
+  // The ramdisk of an Ironic elsewhere is unknown.
   if (!verifies(host) || !nonce || (!live && !context.ironic)) return 'skipped'
   const { signal: _, ...ssh } = await access.ssh(host)
   const verified = await verifyBoot({

@@ -87,7 +87,7 @@ function argumentsOf(host: Host, step: string, args: Record<string, unknown>, ig
   } as JsonObject
 }
 
-/** The same for each process of a run, since file names on the target have it. */
+/** UUID of the node that stands for a host: the same for each process of a run, since file names on the target contain it. */
 function nodeUuid(run: string, host: string): string {
   const hex = createHash('sha256').update(`${run} ${host}`).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`

@@ -23,7 +23,7 @@ test('the page of real hosts shows the run and has no machines, nor takes any', 
   expect((await fetch(page.url)).headers.get('content-security-policy')).toContain("default-src 'none'")
 })
 
-test('a page that follows the run sees its end; one that nobody opened is not waited for', async () => {
+test('a page that follows the run sees its end; the run does not wait for an unopened page', async () => {
   const { follower, page, lab } = await opened()
   await using _ = page
   follower.ended(null)

@@ -2,7 +2,7 @@ import { tryLock, UserError, uuid } from '../../runtime/index.js'
 import type { RunOptions } from './run-hosts.js'
 import { newHostState, ofFolder, type HostState, type RunFolder, type RunRecord } from './state.js'
 
-/** How a run wants to begin in a folder where there may be another. */
+/** Options for a state folder that may already have a run. */
 export type Beginning = Pick<RunOptions, 'resume' | 'restart' | 'checkOnly'>
 
 const usage = (message: string, remedy: string): UserError =>

@@ -104,7 +104,7 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
       await inParallel(some, options.parallel, async (run) => {
         if (isEnded(run.state)) return
         if (tooMany()) return run.skip(`not begun, since ${options.maxFailures} hosts have failed`)
-        // Those under way are past this.
+        // Hosts under way are past this check.
         if (stopping() !== 'no') return
         await run.run(afterTable, signal)
       })

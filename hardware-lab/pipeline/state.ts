@@ -57,7 +57,7 @@ export interface HostState {
   nonce: { path: string; secret: string } | null
   /** Steps that have ended, and the ids of programs that were started on the target for the one after them. */
   steps: { done: number; attempt: number; runs: string[] }
-  /** Its node, and the verb that was sent for the present stage; null in a run of its own. */
+  /** Node of the host, and the verb that was sent for the present stage; null in a run without an Ironic. */
   ironic: { node: string; asked: 'inspect' | 'provide' | 'active' | null } | null
   /** Whether the machine was asked to boot its disk. */
   rebooting: boolean

@@ -149,7 +149,7 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
 /** Pause between two looks at a simulated machine, in milliseconds. */
 export const EVERY = 50
 
-/** The same host, whose addresses are those of the simulated lab. The image is the small one in the live system. */
+/** The host with addresses of the simulated lab. Its image is the small one in the live system. */
 function rehearsed(host: Host, url: string, account: { username: string; password: string }, iso: string): Host {
   const { image: _, 'image-sha256': __, ...rest } = host
   const bmc = {

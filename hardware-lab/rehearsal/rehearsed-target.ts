@@ -77,7 +77,7 @@ async function onShell(host: Host, shell: SshShell, access: SshShellOptions, clo
   }
 }
 
-/** How long a system is tried again after its link was lost, and the pause between two attempts, in milliseconds. */
+/** Time for reconnecting to a system after a lost link, and the pause between two attempts, in milliseconds. */
 const [PATIENCE, PAUSE] = [seconds(2), 100]
 
 /** A link that may come back: each loss is waited out for a moment, but a system that is gone is not asked again. */
@@ -140,7 +140,7 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
     const chunks = chunksOf()
     const { promise: confirmed, resolve: confirm, reject } = deferred<void>()
     const pump = async () => {
-      for (let operation = first; ; ) {
+      for (let operation = first; ;) {
         try {
           for await (const line of lines(operation)) {
             link.works()

@@ -49,14 +49,14 @@ export interface RunReport {
   ok: boolean
 }
 
-/** How a host fared in one of two ways. */
+/** Outcome of a host in one of the two runs. */
 export interface MethodReport {
   outcome: Outcome
   seconds: number
   failed_in: HostStage | null
 }
 
-/** The same hosts done by a run itself, and through an Ironic. */
+/** Comparison of the same hosts, installed by a run itself and through an Ironic. */
 export interface BothWays {
   /** Id of the other run. */
   with: string

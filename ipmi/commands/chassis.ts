@@ -14,7 +14,7 @@ function status({ bmc: { machine, memory } }: Call): number[] {
   return [(policy << 5) | Number(isOn), memory.poweredByCommand ? 0x10 : 0, 0x40 | (identify << 4)]
 }
 
-/** How long a command waits for the machine: a hasty caller then sees the new state at once. */
+/** Time that a command waits for the machine, so that a caller sees the new state at once. */
 const PATIENCE = 100
 
 async function control({ bmc, data }: Call): Promise<void> {

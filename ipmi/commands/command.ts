@@ -17,7 +17,7 @@ export interface Bmc {
   readonly sessions: Sessions
   readonly memory: BmcMemory
   readonly console: SerialConsole
-  /** Where it listens. */
+  /** Address at which the BMC listens. */
   readonly address: { readonly host: string; readonly port: number }
 }
 
@@ -33,7 +33,7 @@ export type CommandAnswer = Iterable<number> | void
 
 /** A command of IPMI. */
 export interface Command {
-  /** Its name in IPMI's specification. */
+  /** Name of the command in IPMI's specification. */
   readonly title: string
   readonly netFn: number
   readonly command: number

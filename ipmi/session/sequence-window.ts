@@ -1,4 +1,4 @@
-/** How far a packet may be ahead of the latest, and behind it; IPMI 2.0, 'Session Sequence Number Tracking'. */
+/** Distance that a packet may be ahead of the latest, or behind it; IPMI 2.0, 'Session Sequence Number Tracking'. */
 const AHEAD = 15
 const BEHIND = 16
 

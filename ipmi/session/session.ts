@@ -66,7 +66,7 @@ export class Session {
   /** The payload of a packet; undefined for one that is not the caller's, is damaged or repeated. */
   open({ isEncrypted, isAuthenticated, covered, authCode, sequence, payload }: Packet): Buffer | undefined {
     if (!isEncrypted || !isAuthenticated || !sameCode(this.#sign(covered), authCode)) return undefined
-    // Only now: a forged packet must not move the window.
+    // After authentication only: a forged packet must not move the window.
     if (!this.#window.accepts(sequence)) return undefined
     return decrypted(this.#k2, payload)
   }

@@ -6,7 +6,7 @@ import { readSol, solPacket } from './sol-packet.js'
 
 /** Most characters of a packet, in both directions. */
 export const MOST_CHARACTERS = 200
-/** How often a packet is sent, and the time between, in milliseconds: the factory values of the SOL configuration. */
+/** Attempts to send a packet, and the milliseconds between them: the factory values of the SOL configuration. */
 export const RETRIES = 7
 export const RETRY_INTERVAL = 500
 /** Characters that wait for a caller; older ones make room. */

@@ -4,7 +4,7 @@ export interface SolPacket {
   readonly sequence: number
   /** The packet that is acknowledged; 0 for none. */
   readonly acknowledged: number
-  /** How many of its characters were accepted. */
+  /** Number of accepted characters of the packet. */
   readonly accepted: number
   readonly isNack: boolean
   /** Number of characters that the packet has. */

@@ -30,7 +30,7 @@ export class JsonText {
     let at = whole.write(this.#before)
     for (const [index, { text, bytes }] of this.#items.entries()) {
       if (index > 0) whole[at++] = COMMA
-      // The same bytes where all are ASCII, and written several times as fast.
+      // For ASCII the bytes are the same, and latin1 is written several times as fast.
       at += whole.write(text, at, bytes === text.length ? 'latin1' : 'utf8')
     }
     whole.write(this.#after, at)

@@ -4,7 +4,7 @@ import { amount, wordList, type Setting } from '../../runtime/index.js'
 export interface Option<T> extends Setting<T> {
   readonly section: string
   readonly name: string
-  /** Its section and name in other releases. */
+  /** Section and name of the option in other releases. */
   readonly also?: { readonly section: string; readonly name: string }
 }
 

@@ -12,7 +12,7 @@ function lean(value: JsonObject): JsonObject {
   return value && NOTHING
 }
 
-/** The same node; its values are shared. */
+/** A copy of the node that shares its values. */
 export const leanNode = (node: NodeRecord): NodeRecord => ({
   name: node.name,
   allocation_id: node.allocation_id,
@@ -81,7 +81,7 @@ export const leanNode = (node: NodeRecord): NodeRecord => ({
   id: node.id,
 })
 
-/** The same port; its values are shared. */
+/** A copy of the port that shares its values. */
 export const leanPort = (port: PortRecord): PortRecord => ({
   extra: lean(port.extra),
   local_link_connection: lean(port.local_link_connection),

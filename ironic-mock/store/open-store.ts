@@ -45,7 +45,7 @@ export interface StoreOptions {
 export interface StoreView {
   /** Records without copying: callers must not change them. */
   readonly records: Records
-  /** All that is written, for another database to begin with. */
+  /** Everything in the database, as the start of another one. */
   take(): StoreState
   /** {@link Store.nodeList}, synchronously; queued writes are not in it. */
   nodeListNow<Kind extends NodeListKind>(node: string, kind: Kind): NodeLists[Kind]

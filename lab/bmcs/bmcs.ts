@@ -196,7 +196,7 @@ class MachineBmc implements Bmc {
   }
 }
 
-/** The same hardware, each call of which passes the probe under its name. */
+/** The hardware with a probe: each call passes it under its name. */
 function throughProbe(
   hardware: BmcHardware,
   around: <T>(call: string, work: () => Promise<T>) => Promise<T>,

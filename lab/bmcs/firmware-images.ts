@@ -2,7 +2,7 @@ import { HttpClient } from '../../bytes/index.js'
 import type { FetchFirmware } from '../../redfish/index.js'
 import { seconds, type Clock } from '../../runtime/index.js'
 
-/** How long a server may be silent, in milliseconds of wall time. */
+/** Milliseconds of wall time that a server may be silent. */
 const SILENCE = seconds(30)
 /** Largest image that a BMC has room for, in bytes. */
 const LARGEST = 512 * 2 ** 20

@@ -64,7 +64,7 @@ export async function listenForIpmi(
       saved?.save(new Map([...places.keys()].map((id) => [id, server.addressOf(id)!.port])))
   }
   try {
-    // Those with a place of their own come first.
+    // Machines with a port of their own come first.
     for (const machine of [...machines].sort((one, other) => numberOf(one.spec.id) - numberOf(other.spec.id)))
       await open(machine)
     save()

@@ -80,7 +80,7 @@ describe('a violation is seen:', () => {
     expect(seen).toContain('machine without a node: null: machine-1 has none')
   })
 
-  test('a disk that is written by nobody who may', async () => {
+  test('a disk that is written outside of an installation', async () => {
     const seen = await watched(async (lab) => {
       const [machine] = lab.machines.list()
       await lab.probe.around({ kind: 'disk-write', machine: machine!.spec.id, disk: 'sdb' }, () => Promise.resolve())
@@ -106,7 +106,7 @@ describe('a violation is seen:', () => {
     expect(seen).toEqual(['error that was not asked for: null: GET /v1/x answered 500'])
   })
 
-  test('a config that nobody asked for', async () => {
+  test('a config that was not requested', async () => {
     const seen = await watched(async (lab, watch) => {
       const report = { failure: null, files: ['/etc/other'] } as never
       watch.asks('node-0', '/etc/chaos-node-0-1')

@@ -6,7 +6,7 @@ import type { ChaosAction, Wish } from './plan.js'
 
 /** Lab time between two looks at a node. */
 const LOOK = seconds(15)
-/** The same once no fault can strike any more: less happens then. */
+/** Pause once no fault can strike any more: less happens then. */
 const LAST_LOOK = seconds(45)
 
 /** The parts of a lab that an owner uses. */
@@ -75,7 +75,7 @@ export class Owner {
     this.#uuid = await this.#parts.enroll(this.node)
   }
 
-  /** How the node stands, for one that is not as it is wanted. */
+  /** Sentence about a node that is not in its wanted state. */
   async standing(): Promise<string> {
     const record = (await this.#parts.lab.store.node(this.#uuid ?? ''))?.node
     if (!record) return 'it could not be registered'
@@ -161,7 +161,7 @@ export class Owner {
       case 'error':
         return client.provision(uuid, 'deleted')
       default:
-      // It is on its way.
+      // The node is on its way to the wanted state.
     }
   }
 

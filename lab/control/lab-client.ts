@@ -146,7 +146,7 @@ function refusalIn(
     const { error } = JSON.parse(text) as { error?: { code: string; message: string; remedy: string | null } }
     if (typeof error?.code === 'string') return error
   } catch {
-    // It is no document of a lab.
+    // The body is no document of a lab.
   }
   const remedy = 'name the URL of an ironstage that is up, and its password where it has one'
   return { code: 'no-lab', message: `${url} answered ${status}, not as a lab does`, remedy }

@@ -25,7 +25,7 @@ export async function labReport(parts: LookParts, call: ControlCall, { node, sho
   return { status: 200, headers: pageHeaders(), body }
 }
 
-/** The same calls as a client of the control API has. */
+/** The calls of a client of the control API, in this process. */
 function sourceOf(parts: LookParts, { node, shown }: Pick<Found, 'node' | 'shown'>): ReportSource {
   const { journal, time } = parts
   const record = (ident: string) => node({ params: { node: ident } } as never)

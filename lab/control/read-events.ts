@@ -8,7 +8,7 @@ interface ServerEvent {
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent, void> {
   const decoder = new TextDecoder()
   let text = ''
-  // Not every browser reads a stream by a loop.
+  // Some browsers have no async iterator of streams.
   const reader = body.getReader()
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {

@@ -13,7 +13,7 @@ export interface RunStage {
 export interface RunHost {
   host: string
   outcome: 'waiting' | 'running' | 'ok' | 'failed' | 'skipped'
-  /** Those that were begun, in their order. */
+  /** Stages that were begun, in their order. */
   stages: RunStage[]
   /** ISO 8601: since when the present stage runs; null between stages. */
   since: string | null

@@ -3,7 +3,7 @@ import type { FaultMatch } from './fault.js'
 
 /** A fault that can strike. */
 export interface Indexed {
-  /** Its place among the faults. */
+  /** Position among the faults. */
   readonly order: number
   /** Kinds of probe points at which it can strike. */
   readonly kinds: readonly ProbePoint['kind'][]

@@ -138,7 +138,7 @@ export interface Faults {
    * @throws UserError `fault` that says which of them could never strike
    */
   addAll(faults: readonly Fault[]): AddedFault[]
-  /** Those that were added and not lifted, also when they strike no more. */
+  /** Faults that were added and not lifted, also those that strike no more. */
   list(): FaultReport[]
   /** The fault with an id, as {@link list} has it. */
   get(id: string): FaultReport | undefined

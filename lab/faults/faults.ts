@@ -59,7 +59,7 @@ export class ActiveFault {
   #ended: AbortController | undefined
   /** Kinds of probe points at which it can strike. */
   readonly kinds: readonly ProbePoint['kind'][]
-  /** Its place among the faults. */
+  /** Position among the faults. */
   readonly order: number
 
   constructor(
@@ -119,9 +119,9 @@ export interface FaultsState {
 /** Strikes at the points of a probe, which it watches only while there are faults. */
 export class FaultInjector implements Faults {
   readonly #faults = new Map<string, ActiveFault>()
-  /** Those that can still strike. */
+  /** Faults that can still strike. */
   readonly #index = new FaultIndex<ActiveFault>()
-  /** Those that have made a BMC dark: it answers nothing to others who share it either. */
+  /** Faults that have silenced a BMC, also for the other machines that share it. */
   readonly #dark = new Set<ActiveFault>()
   readonly #probe: Probe
   readonly #context: FaultContext
@@ -279,7 +279,7 @@ export class FaultInjector implements Faults {
     return true
   }
 
-  /** By what faults can name the machine and the nodes of a point. */
+  /** Names by which faults can match the machine and the nodes of a point. */
   #concerned(point: ProbePoint): Concerned {
     const { node, nodeOf, machineOf } = this.#context
     const ident = (point['node'] as string | undefined) ?? nodeInPath(point)

@@ -83,7 +83,7 @@ export interface StepEntry extends EntryHead {
   /** Ironic's interface that offers it: `deploy`, `raid` ... */
   interface: string
   step: string
-  /** Its place in the node's plan, from 0. */
+  /** Position of the step in the node's plan, from 0. */
   index: number
   what: 'began' | 'stage' | 'percent' | 'ended' | 'failed'
   /** Name of the stage that began. */

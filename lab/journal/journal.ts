@@ -72,7 +72,7 @@ interface Found {
   readonly entries: readonly JournalEntry[]
 }
 
-/** Everything that happened in a lab, in order: the last of it, in bounded memory. */
+/** Latest events of a lab in order, in bounded memory. */
 export interface LabJournal {
   /** Id of the first entry that is still there. */
   readonly first: number

@@ -59,7 +59,7 @@ interface Template {
 
 const named = ({ parts }: Template): number => parts.filter((part) => part.startsWith('{')).length
 
-/** By the number of their parts; those with fewer names first. */
+/** Routes by the number of their parts; routes with fewer parameters first. */
 const TEMPLATES = new Map<number, Template[]>()
 for (const { method, paths } of [
   ...IRONIC_OPERATIONS.map((operation) => ({

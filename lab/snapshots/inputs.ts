@@ -67,7 +67,7 @@ export class Inputs {
     return this.#broken
   }
 
-  /** Where the lab is, while nothing moves. */
+  /** Position of the lab in its history, while nothing moves. */
   get place(): Place {
     return { fired: this.#clock.fired, now: this.#clock.now(), step: this.#probe.steps, rest: this.#rests }
   }

@@ -14,7 +14,7 @@ interface Base {
   readonly inputs: number
 }
 
-/** How a lab shows that it has got to the same place. */
+/** Values by which two labs at the same place agree. */
 export interface Check {
   readonly random: readonly number[]
   readonly order: number
@@ -198,7 +198,7 @@ export class StageSnapshots implements Snapshots {
     this.#isWhole = stored.isWhole
     if (!inputs || !mover) return
     if (!place) {
-      // The same each time from here on, though not what the lab did at first.
+      // Repetitions agree from here on, though not with what the lab did at first.
       this.#base = { state: base.state, inputs: 0 }
       this.#isWhole = false
       inputs.begin([], inputs.place.rest ?? 0)

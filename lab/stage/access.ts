@@ -55,7 +55,7 @@ export async function openAccess(options: AccessOptions): Promise<Access> {
     ...(service.tlsCiphers === null ? {} : { ciphers: service.tlsCiphers }),
   }
   if (service.authStrategy === 'noauth') return { headers: {}, caFile: made?.file ?? null, ...(tls ? { tls } : {}) }
-  // Not the seeded randomness: its values can be predicted.
+  // Passwords do not come from the seeded randomness: its values can be predicted.
   const own = { username: 'ironstage', password: urlSafeToken(systemRandom) }
   return {
     guard: await basicAuth({ file: service.userFile, own, clock, logger }),

@@ -3,7 +3,7 @@ import { bytesSource, type ByteSource } from '../../bytes/index.js'
 import type { BootNetwork } from '../../machine/index.js'
 import { seconds, type Clock } from '../../runtime/index.js'
 
-/** How long a server may be silent, in milliseconds of wall time. */
+/** Milliseconds of wall time that a server may be silent. */
 const SILENCE = seconds(30)
 /** Size of one request; a live ISO's descriptors, folders and areas fit in a few blocks. */
 const BLOCK = 256 * 1024

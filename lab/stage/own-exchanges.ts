@@ -76,7 +76,7 @@ export class OwnExchanges {
 
   take(): undefined {}
 
-  /** Those of before a snapshot was restored never end. */
+  /** Drops all counts: exchanges from before a restore never end. */
   restore(): void {
     this.#underWay = new Map()
   }

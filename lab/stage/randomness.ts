@@ -3,11 +3,11 @@ import { keyedRandom, systemRandom, type Random, type SeededRandom } from '../..
 
 /** The random sequences of a stage, whose positions can be stored in a snapshot. */
 export interface Randomness {
-  /** For all that changes something. */
+  /** Sequence for calls that change something. */
   readonly main: SeededRandom
-  /** For request ids of calls that only read: a further look leaves the ids of what follows as they are. */
+  /** Sequence for request ids of calls that only read, so that a further read changes no later id. */
   readonly reads: SeededRandom
-  /** For answers to what was no request, which a lab does not repeat. */
+  /** Sequence for answers to malformed requests, which a lab does not repeat. */
   readonly refusals: SeededRandom
 }
 

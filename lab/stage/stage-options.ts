@@ -22,7 +22,7 @@ export interface StageOptions {
   random?: Random
   /** Decides when faults of some probability strike. Default 1. */
   seed?: number
-  /** How much the journal keeps. */
+  /** Limits of the journal. */
   journal?: Pick<JournalOptions, 'capacity' | 'bytes'>
   logger?: Logger
   /** Ironic's own configuration; default: upstream's defaults with everything enabled. */

@@ -46,7 +46,7 @@ export class Shard implements AsyncDisposable {
   /** Takes requests, and goes on to the next answer, or the time that the round ends at. */
   async run(requests: readonly Request[], { from, until, all }: Round): Promise<Omit<RoundReport, 'reached'>> {
     const { clock } = this.#lab
-    // Nothing is owed by a shard that has fallen behind.
+    // A shard that has fallen behind owes no answer.
     if (requests.length > 0 && clock.elapsed() < from) await clock.advance(from - clock.elapsed())
     for (const request of requests) this.#take(request)
     await clock.idle()

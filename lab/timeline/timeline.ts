@@ -23,7 +23,7 @@ export interface StepSpan extends Pick<StepEntry, 'flow' | 'interface' | 'step' 
   /** Null while it runs. */
   to: string | null
   outcome: 'running' | 'done' | 'failed'
-  /** Its stages, with the percentage that each has reached. */
+  /** Stages of the step, with the percentage that each has reached. */
   stages: { stage: string; from: string; percent: number | null }[]
   entry: number
 }
@@ -143,7 +143,7 @@ function wallsOf(entries: readonly JournalEntry[]): WallTime[] {
   for (const [index, { labTime: lab, wallTime: wall }] of entries.entries()) {
     const now = Date.parse(wall) - Date.parse(lab)
     if (Math.abs(now - apart) <= SAME) continue
-    // They ran alike until the entry before.
+    // The clocks ran alike until the entry before.
     const before = entries[index - 1]
     if (before && walls.at(-1)!.lab !== before.labTime) walls.push({ lab: before.labTime, wall: before.wallTime })
     walls.push({ lab, wall })

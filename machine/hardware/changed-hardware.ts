@@ -89,7 +89,7 @@ function freeSerial({ disks, takenOut = [] }: MachineSpec, serial: string): stri
   for (let number = 2; ; number++) if (!used.has(`${stem}-${number}`)) return `${stem}-${number}`
 }
 
-/** As IEEE gives them out: 5, and 60 bits. */
+/** A WWN in IEEE's registered format: 5, and 60 bits. */
 const wwnOf = (machine: string, serial: string): string =>
   `0x5${createHash('sha256').update(`${machine}\n${serial}`).digest('hex').slice(0, 15)}`
 

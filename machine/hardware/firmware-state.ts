@@ -71,7 +71,7 @@ export const SECURE_BOOT_DATABASES = ['PK', 'KEK', 'db', 'dbx'] as const
 
 export type SecureBootDatabase = (typeof SECURE_BOOT_DATABASES)[number]
 
-/** How far a slot believes the servers of its images. */
+/** Verification of image servers' certificates by a slot. */
 export interface MediaTrust {
   /** Whether their certificates are verified. */
   verify: boolean

@@ -220,7 +220,7 @@ export class MachineFirmware {
     return this.#state.mediaOptions?.[device] ?? {}
   }
 
-  /** How far a slot believes the servers of its images. */
+  /** Verification of image servers' certificates by a slot. */
   mediaTrust(device: MediaDevice): MediaTrust {
     return this.#state.mediaTrust?.[device] ?? { verify: false, certificates: [] }
   }

@@ -47,7 +47,7 @@ const ENTRIES = '/loader/entries'
 /** Architecture of the kernel in the base. */
 const BASE_ARCHITECTURE = 'x86_64'
 
-/** The deployment's checksum is of version and architecture: images of two builds have different ones in life too. */
+/** The deployment's checksum is of version and architecture: images of two real builds have different ones too. */
 async function changeEntry(
   volume: BootVolume,
   { title, architecture, platform }: Pick<MetalImageOptions, 'title' | 'architecture'> & { platform: string },

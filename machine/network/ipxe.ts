@@ -154,7 +154,7 @@ class IpxeRun {
         await clock.sleep(Number(rest[0] ?? 0) * 1000, { signal })
         return undefined
       case 'prompt':
-        // No person is there to press a key.
+        // Key presses do not exist here.
         await clock.sleep(Number(options['timeout'] ?? 0), { signal })
         return expected(false, 'no key was pressed')
       case 'poweroff':

@@ -11,7 +11,7 @@ export interface Comparison {
   readonly calls: number
 }
 
-/** How far from each other the same call may be in two recordings. */
+/** Longest distance of the same call in two recordings. */
 const WINDOW = 200
 
 /** Where two recordings differ: which calls each has, and how those that both have were made and answered. */

@@ -4,7 +4,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
 const isId = (value: unknown): boolean =>
   typeof value === 'number' || (typeof value === 'string' && value.length === 36 && value.search(UUID) === 0)
 
-/** Which id of one run is which of the other, as far as answers have shown. */
+/** Pairs of corresponding ids of two runs, as far as answers have shown them. */
 export class IdMap {
   readonly #there = new Map<string, string>()
   readonly #back = new Map<string, string>()

@@ -12,7 +12,7 @@ const HOST = /^(uuid|name|hostname|local[-_]hostname|metal3-\w+|instance-id)$/
 
 /** Shorter secrets also occur in ordinary texts, which would lose their meaning: `admin`. */
 const SHORTEST_IN_TEXTS = 8
-/** So many secrets are looked for in texts, the newest: looking for each takes time. */
+/** Limit on secrets that are searched in texts, the newest ones: each search takes time. */
 const MOST_IN_TEXTS = 200
 
 const MASKED_CONFIG = 'data:,%7B%22ignition%22%3A%7B%22version%22%3A%223.0.0%22%7D%7D'
@@ -126,7 +126,7 @@ export class Masker {
     const isHidden = typeof config['source'] === 'string' && config['source'].startsWith('data:')
     return Object.fromEntries(
       Object.entries(config)
-        // They are of the contents that are not there any more.
+        // Lengths and digests of the replaced contents are dropped.
         .filter(([name]) => !isHidden || (name !== 'compression' && name !== 'verification'))
         .map(([name, inner]) => [
           name,

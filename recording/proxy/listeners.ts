@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { Clock } from '../../runtime/index.js'
 import { listen, type TlsIdentity } from '../../wire/index.js'
 
-/** No limit on how long a request takes: that is Ironic's to say. */
+/** No time limit for requests: Ironic decides how long one takes. */
 const SETTINGS: ServerOptions = { requestTimeout: 0, keepAliveTimeout: 5000, requireHostHeader: false }
 
 /** A port that speaks HTTP, and TLS too once it has an identity. */

@@ -96,7 +96,7 @@ async function play(was: Call, sender: Sender, { clock, signal, wait, settle = S
     const isSame = progress === progressOf(exchange)
     if (!isSame) [progress, unchangedSince] = [progressOf(exchange), now]
     if (isDone(was, exchange) || now - began >= limit) break
-    // Nothing moves any more, and it is not where the recording was.
+    // The node rests in another state than in the recording.
     if (isPoll(was) && isAtRest(exchange) && now - unchangedSince >= Math.min(settle, limit)) break
     await clock.sleep(now - began < seconds(5) ? QUICK_POLL : SLOW_POLL, { signal })
   }

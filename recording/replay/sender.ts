@@ -22,7 +22,7 @@ export interface SenderOptions {
 
 /** A recorded request, made again. */
 export interface Sent {
-  /** As it would have been recorded. */
+  /** The exchange as a recorder would have written it. */
   readonly exchange: Exchange
   /** Null where no answer came. */
   readonly answer: WireResponse | null

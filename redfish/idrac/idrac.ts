@@ -34,7 +34,7 @@ export const managerLinks = (machine: Machine): Document => ({
   },
 })
 
-/** The same of a system. */
+/** Dell's OEM links of a system. */
 export const systemLinks = (machine: Machine): Document => ({
   Oem: {
     Dell: {

@@ -166,7 +166,7 @@ export class ImageCache {
       return await this.#ready(atHand!, signal)
     }
     const record = await this.#check(asset, key, got, { http, signal })
-    // Its bytes were measured as they came.
+    // The download has counted the bytes.
     if (await this.#folder.add(key, record)) await this.#checks.passed(record)
     const link: UrlRecord = { ...got.validators, sha256: got.sha256 }
     await this.#folder.keepUrl(key, link)

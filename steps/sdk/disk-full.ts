@@ -2,7 +2,7 @@ import { errorChain } from '../../runtime/index.js'
 import type { Target } from '../../targets/index.js'
 import { StepError } from './step.js'
 
-/** Where less is left, what could not be written found no room: file systems keep the last blocks for themselves. */
+/** Free bytes below which a failed write counts as one to a full file system, which reserves its last blocks. */
 const LEAST_ROOM = 4 * 2 ** 20
 
 /** Why a write failed on a target whose disk is a file: its file system is full. Undefined when it is not. */

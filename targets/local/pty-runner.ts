@@ -10,7 +10,7 @@ const [program = '', ...args] = process.argv.slice(2)
 const terminal = spawn(program, args, { name: 'dumb', cols: 400, rows: 50, cwd: '/' })
 terminal.onData((text) => process.stdout.write(text))
 terminal.onExit(({ exitCode, signal }) => {
-  // As a shell encodes it.
+  // Exit code of a killed program, as a shell encodes it.
   process.exitCode = signal ? 128 + signal : exitCode
 })
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => terminal.kill(signal))

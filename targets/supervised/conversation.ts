@@ -301,6 +301,6 @@ async function* watched(stream: AsyncIterable<Uint8Array>, received: () => void)
   }
 }
 
-/** How long a host was waited for, in a sentence. */
+/** Duration of the wait for a host, for sentences. */
 export const waitText = (ms: number): string =>
   ms >= minutes(2) ? `${Math.round(ms / minutes(1))} minutes` : `${Math.round(ms / 1000)} s`

@@ -76,7 +76,7 @@ describe('ironstage agent', () => {
     await up.ended
   })
 
-  test('serves whoever has its token without any Ironic; ends when its machine was switched off', async () => {
+  test('serves clients with its token without an Ironic; ends when its machine was switched off', async () => {
     const { agent, ready } = await started('--standalone', '--token', TOKEN)
     const { callback_url: url } = ready
     expect((await ordered(url, 'poll.get_hardware_info', 'other')).status).toBe(401)

@@ -106,7 +106,7 @@ describe('ironstage ignition merge', () => {
     })
   })
 
-  test('follows references when told to', async () => {
+  test('follows references with --follow', async () => {
     const { stdout } = await ran(['merge', '--follow', '--spec', '3.6.0', 'remote.ign', 'good.ign'])
     expect(JSON.parse(stdout)).toMatchObject({
       ignition: { version: '3.6.0' },

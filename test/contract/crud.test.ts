@@ -85,7 +85,7 @@ describe('what a real Ironic answered is what ours answers', () => {
       ids,
       atRest: ({ path }) => path.endsWith('/states'),
       onPurpose: {
-        61: { why: 'a rebuild without an image is a mistake to be told, where upstream trips (500)', status: 400 },
+        61: { why: 'a rebuild without an image is refused with the reason, where upstream answers 500', status: 400 },
         82: { why: 'a step without interface is refused, where upstream trips (500)', status: 400 },
         83: {
           why: 'the refusal of a step does not quote the schema',

@@ -60,7 +60,7 @@ test('a config drive without user data is an empty config', async () => {
   expect(machine.firstBoot()).toMatchObject({ failure: null, ignitionVersion: null, users: [] })
 })
 
-test('without a config drive the boot waits for one, as in life', async () => {
+test('without a config drive the boot waits for one, as a real machine does', async () => {
   await using lab = await createStagedLab({ seed: 9, clock: 'auto' })
   const machine = await installed(lab, '/openstack.qcow2')
   expect(machine.boot()).toBeUndefined()

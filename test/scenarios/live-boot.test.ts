@@ -142,7 +142,7 @@ const TIMED_OUT = {
   last_error: expect.stringContaining('Timeout reached while inspecting the node') as string,
 }
 
-describe('what is wrong is wrong as in life: no agent calls, and the machine says why', () => {
+describe('a wrong live image fails as on real hardware: no agent calls, and the machine says why', () => {
   const media = (driver_info: JsonObject): JsonObject => ({ boot_interface: 'redfish-virtual-media', driver_info })
   const network = (driver_info: JsonObject): JsonObject => ({ boot_interface: 'ipxe', driver_info })
   type Images = NonNullable<ReturnType<NonNullable<StagedLab['images']>['urls']>>

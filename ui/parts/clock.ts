@@ -26,5 +26,5 @@ export function lengthText(ms: number): string {
   return `${Math.floor(hours / 24)} d`
 }
 
-/** For how long, in lab time, something is as it is. */
+/** Lab time that has passed since a moment; empty without one. */
 export const sinceText = (since: number | null): string => (since === null ? '' : lengthText(labTime() - since))

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { ControlRefused, LabClient } from '../../lab/index.js'
 import { labUrl, tabStorage } from '../browser.js'
 
-/** How the page stands to its server. */
+/** Connection of the page to its server. */
 export type Link =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'live' }

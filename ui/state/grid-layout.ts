@@ -6,7 +6,7 @@ export interface GridLayout {
   readonly cellHeight: number
   /** Height of all rows. */
   readonly height: number
-  /** How much a cell has room for. */
+  /** Level of detail for which a cell has room. */
   readonly detail: 'mark' | 'name' | 'state'
 }
 

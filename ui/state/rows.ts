@@ -95,7 +95,7 @@ export class Rows {
     let changed: boolean | 'unknown' = entry.fault !== null && this.#strike(entry)
     if (entry.kind === 'state' && entry.node !== null) changed = this.#state(entry, entry.node)
     else if (entry.kind === 'step' && entry.node !== null) changed = this.#step(entry, entry.node)
-    // Its boot decides the rest of a machine's row.
+    // The boot decides the rest of a machine's row.
     else if ((entry.kind === 'power' || entry.kind === 'boot') && entry.machine !== null && !entry.node)
       changed = this.#rows.get(entry.machine)?.isNode === false ? 'unknown' : changed
     return changed

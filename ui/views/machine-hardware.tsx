@@ -5,7 +5,7 @@ import { lab } from '../state/connection.js'
 import { bytesText } from '../state/disk-layout.js'
 import { lookOf } from '../state/looks.js'
 
-/** Its power, its boot, and the button that changes them. */
+/** Power and boot of a machine, and the button that changes them. */
 export function MachinePower({ machine, state }: { machine: MachineReport; state: string | null }) {
   const { id, power, boot, lastBoot, bmc, os } = machine
   const shown = boot ?? lastBoot

@@ -43,7 +43,7 @@ function atom(text: string): Token | undefined {
   return { text: word, rest: from.slice(word.length) }
 }
 
-/** As many atoms as there are, at most `most`. */
+/** Parses atoms, at most `most`. */
 function atoms(text: string, most: number): string[] {
   const words: string[] = []
   let rest = text

@@ -259,7 +259,7 @@ const parsed = <T>({ body }: WireResponse): T => JSON.parse(body ?? 'null') as T
 export function ironicSentence({ status, body }: WireResponse): string {
   try {
     const outer = JSON.parse(body ?? '') as { error_message?: unknown; error?: { message?: string } }
-    // Its middleware for passwords has a shape of its own.
+    // Ironic's middleware for passwords has a shape of its own.
     if (outer.error?.message) return outer.error.message
     const inner = (typeof outer.error_message === 'string' ? JSON.parse(outer.error_message) : outer.error_message) as {
       faultstring?: string

@@ -1,7 +1,7 @@
 import type { Microversion } from './microversion.js'
 import type { NodeRecord, PortRecord } from './node.js'
 
-/** How a value of the record becomes one of the answer. */
+/** Conversion of a record's value to the answer's. */
 export type FieldKind =
   /** as it is */
   | 'plain'

@@ -1,7 +1,7 @@
 import type { Field } from './fields.js'
 import type { ResourceKind, ResourceRecords } from './resources.js'
 
-/** How a resource looks in answers. Fields in the order in which they are answered. */
+/** Form of a resource in answers, with its fields in the answers' order. */
 export interface ResourceFields<Record> {
   /** Below `/v1`, in links too. */
   readonly path: string

@@ -21,9 +21,9 @@ import { ADOPTS, CLEANS_UP } from './behaviours.js'
 
 export const FINALIZER = 'baremetalhost.metal3.io'
 
-/** How often a detached host is looked at, and one without a BMC. */
+/** Pause between passes over a detached host, or one without a BMC. */
 export const SLOW = 10 * 60_000
-/** How soon a host is looked at again whose settings were not read yet. */
+/** Pause before the next pass over a host whose settings were not read yet. */
 const NOT_READ = 60_000
 
 export async function inspect(pass: HostPass): Promise<Result> {

@@ -150,7 +150,7 @@ export class AppliedHosts implements AsyncDisposable {
       if (!isSame(shown, before?.shown)) onChange(shown)
       if (isGone) {
         known.delete(is.name)
-        // Its Secret may have gone with it.
+        // The host's Secret may have been deleted with it.
         if (this.#wanted.some(({ name }) => name === is.name)) this.apply(this.#wanted)
       } else known.set(is.name, { is, shown })
     }

@@ -123,7 +123,7 @@ test('an operator that is started again goes on from the objects, in the midst o
   expect(next.calls.made.filter((call) => call.startsWith('POST /nodes'))).toEqual([])
 })
 
-test('an Ironic that has forgotten its nodes is told of them: a provisioned host is adopted, in its boot', async () => {
+test('an Ironic that has lost its nodes gets them again: a provisioned host is adopted, in its boot', async () => {
   const { lab, create, until, get, node, does, pass } = await scene()
   await create('used', 1, CUSTOM)
   await until('used', inState('provisioned'))

@@ -9,7 +9,7 @@ export const REGISTERS_AGAIN: Behaviour = {
 export const ADOPTS: Behaviour = {
   name: 'bmo/adopts',
   story: 'ironic-forgets',
-  says: 'Ironic, which has lost its database, takes running nodes for free computers: whoever asks it to clean one erases its disk',
+  says: 'Ironic, which has lost its database, takes running nodes for free computers: cleaning one erases its disk',
 }
 export const REBOOTS_WAITING: Behaviour = {
   name: 'bmo/reboots-waiting-hosts',

@@ -39,7 +39,7 @@ export interface FirmwareChange {
   forget: () => Promise<void>
 }
 
-/** Which firmware is looked at. */
+/** Parts of the firmware to look at. */
 export interface FirmwareScope {
   settings?: boolean
   updates?: boolean

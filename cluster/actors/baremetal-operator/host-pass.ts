@@ -49,7 +49,7 @@ export type Result =
   /** The state is done, or another one follows. */
   | { kind: 'complete' }
   | { kind: 'failed'; again: number }
-  /** Nothing is left of the host. */
+  /** The host is deleted. */
   | { kind: 'gone' }
 
 export const COMPLETE: Result = { kind: 'complete' }

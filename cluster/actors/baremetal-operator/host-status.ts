@@ -5,7 +5,7 @@ import type { BareMetalHost, BareMetalHostStatus, HostErrorType, ProvisioningSta
 /** A host in the hands of its controller, with a status that is written when the pass says so. */
 export type ManagedHost = BareMetalHost & { status: BareMetalHostStatus }
 
-/** With the members that the operator always writes. */
+/** A host whose status has the members that the operator always writes. */
 export const managed = (host: BareMetalHost): ManagedHost => ({
   ...host,
   status: {

@@ -4,7 +4,7 @@ import { proceed, type HostPass, type Result } from './host-pass.js'
 import { clearError } from './host-status.js'
 import { service } from './servicing.js'
 
-/** How often the power of a host that has nothing else to do is looked at. */
+/** Pause between looks at the power of an idle host. */
 const STEADY = 60_000
 
 /** The power follows `online`; a reboot annotation turns it off for a while (manageHostPower of the controller). */

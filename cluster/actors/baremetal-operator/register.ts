@@ -9,7 +9,7 @@ import { clearSettings, currentInstance, matchProfile } from './host-inputs.js'
 import { COMPLETE, NeedsRegistration, proceed, type HostPass, type Result } from './host-pass.js'
 import { beginOperation, clearError, endOperation } from './host-status.js'
 
-/** How soon a host is looked at again whose deploy image is not made; its making is watched too. */
+/** Pause before the next pass over a host whose deploy image is not made yet; the image is watched too. */
 const IMAGE_PAUSE = 5 * 60_000
 
 const versionOf = ({ metadata }: Secret): CredentialsStatus => ({
@@ -124,7 +124,7 @@ async function setNode(pass: HostPass): Promise<boolean> {
 
 /**
  * Has a host inspected again that waits in its deploy image: the Ironic that gave it the image is gone, and only a flow of
- * the new one boots it into the present image. In life BareMetal Operator leaves it as it is until it is provisioned; the
+ * the new one boots it into the present image. The real BareMetal Operator leaves it as it is until it is provisioned; the
  * design of the deploy image in the release wants it rebooted.
  */
 const bootNewImage = (pass: HostPass): Promise<void> =>

@@ -3,7 +3,7 @@ import type { Behaviour } from '../behaviours.js'
 export const WAITS_FOR_OPERATORS: Behaviour = {
   name: 'cvo/waits-for-operators',
   story: 'failed-pull',
-  says: 'the upgrade counts as complete while operators still run the old release: nobody notices the one that never gets there',
+  says: 'the upgrade counts as complete while operators still run the old release: one that never updates goes unnoticed',
 }
 export const APPLIES_IN_ORDER: Behaviour = {
   name: 'cvo/applies-in-order',
@@ -18,5 +18,5 @@ export const REFUSES_DOWNGRADES: Behaviour = {
 export const VERIFIES_PAYLOADS: Behaviour = {
   name: 'cvo/verifies-payloads',
   story: 'wrong-release-image',
-  says: 'a mistaken digest takes the cluster to a release that nobody asked for',
+  says: 'a mistaken digest takes the cluster to an unwanted release',
 }

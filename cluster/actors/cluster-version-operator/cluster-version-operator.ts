@@ -18,7 +18,7 @@ import {
 
 const NAME = 'cluster-version-operator'
 const AT = { name: 'version' }
-/** How long until a release that was not accepted is looked at again. */
+/** Time until a release that was not accepted is checked again. */
 const RETRY = minutes(2)
 
 export interface VersionOperatorParts extends ActorParts {

@@ -14,7 +14,7 @@ export interface UnhealthyOperator {
   until?: number
 }
 
-/** How long an operator may be degraded in an upgrade before it counts as a failure. */
+/** Time that an operator may be degraded in an upgrade before the upgrade counts as failing. */
 const DEGRADED = minutes(40)
 
 /**

@@ -27,7 +27,7 @@ export function runLevels(manifests: readonly Manifest[]): ManifestGroup[][] {
   return levels.map(({ groups }) => groups)
 }
 
-/** All manifests at once, each by itself. */
+/** A group for each manifest, all in one level. */
 export const unordered = (manifests: readonly Manifest[]): ManifestGroup[][] => [
   manifests.map((manifest) => ({ name: manifest.name, manifests: [manifest] })),
 ]

@@ -58,7 +58,7 @@ const INFRA_ENV = 'infraenvs.agent-install.openshift.io'
 
 /**
  * Makes an image for each PreprovisioningImage: the live ISO, or its files for the network, with an Ignition config that
- * starts the agent. Names of images are random and in memory, as in life, so that a new pod has new URLs.
+ * starts the agent. Names of images are random and in memory, as in the real controller, so that a new pod has new URLs.
  */
 export async function runImageCustomizationController(
   parts: ImageCustomizationParts,
@@ -133,7 +133,7 @@ export async function runImageCustomizationController(
       : service.urls(architecture)
     if (format === 'iso' && urls?.iso) return { imageUrl: urls.iso }
     if (format !== 'initrd' || !urls?.pxe) throw new Error('Base Image not available')
-    // In life CBO tells BareMetal Operator the kernel of the metal3 pod's own web server (DEPLOY_KERNEL_URL).
+    // In a real cluster CBO sets DEPLOY_KERNEL_URL of BareMetal Operator to the metal3 pod's own web server.
     return { imageUrl: urls.pxe.ramdisk, kernelUrl: urls.pxe.kernel, extraKernelParams: urls.pxe.append }
   }
 

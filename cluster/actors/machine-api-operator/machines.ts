@@ -110,7 +110,7 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     await inPhase(named, 'Running', node.metadata.name)
   }
 
-  /** The node of a machine: by its provider's id, or by the name of its host, as its addresses have it in life. */
+  /** The node of a machine: by its provider's id, or by the name of its host, as its addresses have it in a real cluster. */
   const nodeOf = async (machine: Machine): Promise<KubeNode | undefined> => {
     const { providerID } = machine.spec
     const nodes = (await kube.list('Node')).items

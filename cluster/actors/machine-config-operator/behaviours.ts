@@ -58,7 +58,7 @@ export const WITHHOLDS_BOOT_IMAGES: Behaviour = {
 export const REFUSES_OLDER_BOOT_IMAGES: Behaviour = {
   name: 'mco/refuses-older-boot-images',
   story: 'downgrade',
-  says: 'new machines are installed from an image older than the first release: nobody tests updates from there',
+  says: 'new machines are installed from an image older than the first release: updates from it are untested',
 }
 export const KEEPS_PINNED: Behaviour = {
   name: 'mco/keeps-pinned-boot-images',
@@ -68,5 +68,5 @@ export const KEEPS_PINNED: Behaviour = {
 export const NAMES_SKEW: Behaviour = {
   name: 'mco/names-boot-image-skew',
   story: 'skew',
-  says: 'two sources of the boot image differ, and nobody learns which of them a new machine comes from',
+  says: 'two sources of the boot image differ, and no condition shows which one a new machine comes from',
 }

@@ -16,7 +16,7 @@ import { ignitionOf, OWN_SPEC } from './rendered-config.js'
 
 /** The machine config server: Ignition configs of the pools, for machines at their first boot. */
 export interface ConfigServer extends AsyncDisposable {
-  /** Without a trailing slash. In life it is https on port 22623 of the cluster's internal address. */
+  /** Without a trailing slash. In a real cluster it is https on port 22623 of the cluster's internal address. */
   readonly url: string
   readonly port: number
   /** Requests that were answered, in order. */

@@ -176,7 +176,7 @@ describe('objects', () => {
     expect(store.list('BareMetalHost')).toEqual([])
   })
 
-  test('of two writers that race: one wins, the others are told of the conflict', async () => {
+  test('of racing writers one wins, the others get a conflict', async () => {
     const { call, store } = await openServer()
     const { body } = await call('POST', HOSTS, host('worker-0'))
     const writes = await Promise.all(

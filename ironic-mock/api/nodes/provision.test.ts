@@ -146,7 +146,7 @@ test.each<[string, Partial<NodeRecord>, ProvisionArgs, number, number, string]>(
     "Invalid clean_steps: 'interface' is a required property",
   ],
   [
-    'an interface nobody knows',
+    'an unknown interface',
     manageable,
     { target: 'clean', clean_steps: [{ interface: 'x', step: 'x' }] },
     115,

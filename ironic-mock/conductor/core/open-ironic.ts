@@ -75,9 +75,9 @@ export interface Ironic extends AsyncDisposable {
   readonly store: Store
   /** Timers of the clock that the conductor has set. */
   readonly timers: number
-  /** Its present work, for people; undefined when it rests. */
+  /** Sentence about the node's present work; undefined when it rests. */
   busyWith(): string | undefined
-  /** For {@link IronicOptions.from}; only while it rests. */
+  /** State for {@link IronicOptions.from}; only while Ironic rests. */
   take(): IronicState
 }
 

@@ -113,7 +113,7 @@ export function extraHardware({ pluginData, policy }: Inspected): void {
 
 /** `parse-lldp`: parses the LLDP data of each interface. */
 export function parsedLldp({ inventory, pluginData }: Inspected): void {
-  // No machine has more, and no list may be longer for nothing.
+  // Limit of devices: real machines have fewer.
   for (const item of listOf(inventory.interfaces).slice(0, 64)) {
     const tlvs = lldpOf(pluginData, item)
     const parsed = tlvs && parseLldp(tlvs)

@@ -199,7 +199,7 @@ describe('deploy templates', () => {
     })
   })
 
-  test('with a step that nobody has fail when the agent has been asked', async () => {
+  test('with an unknown step fail when the agent has been asked', async () => {
     const { lab, uuid } = await available({}, { traits: ['CUSTOM_1'] })
     const nosuch = { interface: 'deploy', step: 'nosuch', args: {}, priority: 70 }
     await lab.store.createResource('deploy_template', template('CUSTOM_1', [nosuch]))

@@ -41,7 +41,7 @@ async function inspected(cluster: Cluster, spec: MachineSpec): Promise<StagedNod
 }
 
 describe.each(['connected', 'disconnected'] as const)('the deploy image follows the release, %s', (reachability) => {
-  test('hosts stay in their boot while Ironic is replaced, and boot the new image when it is told of them', async () => {
+  test('hosts stay in their boot while Ironic is replaced, and boot the new image once they are registered again', async () => {
     await using cluster = await clusterSite({ reachability })
     const { site, clock } = cluster
     const [first, next] = [await cluster.release('4.12.0', A), await cluster.release('4.13.0', B)]

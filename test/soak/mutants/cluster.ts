@@ -4,7 +4,7 @@ const ROLL_OUT = { test: 'test/scenarios/cluster/deploy-image-roll-out.test.ts' 
 const HOSTS = { test: 'test/scenarios/cluster/hosts-in-the-deploy-image.test.ts' }
 const OPERATOR = { file: 'cluster/actors/cluster-baremetal-operator.ts' }
 const WHOLE_UPGRADE =
-  'hosts stay in their boot while Ironic is replaced, and boot the new image when it is told of them'
+  'hosts stay in their boot while Ironic is replaced, and boot the new image once they are registered again'
 
 /** Rows that the operators of a cluster show. */
 export const CLUSTER_MUTANTS: readonly Mutant[] = [

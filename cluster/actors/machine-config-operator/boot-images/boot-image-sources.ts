@@ -20,7 +20,7 @@ export interface BootImagePlace {
   version: string
 }
 
-/** `None` pins the boot image of a machine set: in life a selection mode of the MachineConfiguration object. */
+/** `None` pins the boot image of a machine set: in a real cluster a selection mode of the MachineConfiguration object. */
 export const UPDATES = 'machineconfiguration.openshift.io/boot-image-updates'
 /** The image and the method that a managed machine set had last: what an image that is set too early is replaced by. */
 export const APPROVED = 'machineconfiguration.openshift.io/approved-boot-image'

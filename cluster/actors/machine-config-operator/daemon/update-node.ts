@@ -24,7 +24,7 @@ const FROM = `${DAEMON}[2188]`
 
 /** Pauses between attempts to rebase, and their number (pkg/daemon/update.go of machine-config-operator 7ff337a). */
 const PULLS = { first: seconds(10), longest: seconds(60), attempts: 7 }
-/** How long until a failed update is tried again. */
+/** Time until a failed update is tried again. */
 const RETRY = minutes(5)
 
 export interface DaemonParts extends ActorParts {

@@ -56,7 +56,7 @@ test('the agent boots, posts what it finds, and the node is off and manageable a
   expect(stored?.plugin_data).toMatchObject({ macs: [MAC], valid_interfaces: { eth0: { pxe_enabled: true } } })
 })
 
-test('while the posted data is worked on, the agent is told that the node is locked', async () => {
+test('while the posted data is worked on, the agent gets 409: the node is locked', async () => {
   const { lab, uuid } = await waiting()
   await lab.conductor.continueInspection(data([eth(MAC)]))
   await expect(lab.conductor.lookup(uuid, { issueToken: true })).rejects.toMatchObject({ status: 409 })
@@ -169,7 +169,7 @@ describe('failures', () => {
     expect(await lab.provision(uuid, 'manage', 'manageable')).toMatchObject({ target_provision_state: null })
   })
 
-  test('nobody posts', async () => {
+  test('no agent posts inspection data', async () => {
     const { lab, uuid } = await waiting()
     const begun = lab.clock.elapsed()
     const node = await lab.until(uuid, 'inspect failed')

@@ -82,7 +82,7 @@ test('a machine that cannot be switched', async () => {
   expect(node.last_error).toBe('Failed to rescue: no answer')
 })
 
-test('nobody reports', async () => {
+test('no agent reports', async () => {
   const { lab, uuid, machine } = await active()
   machine.script.silent = true
   expect(await lab.provision(uuid, 'rescue', 'rescue failed', PASSWORD)).toMatchObject({

@@ -34,7 +34,7 @@ export function startRescue(task: NodeTask, { rescue_password, hashed_rescue_pas
 const failure = ({ node }: NodeTask, verb: 'rescue' | 'unrescue', reason: string): string =>
   `Failed to ${verb} instance ${node.instance_uuid ?? 'None'} for node ${node.uuid}: ${reason}`
 
-/** With power off disabled a reboot follows at the end instead. */
+/** Where power off is disabled, a reboot follows at the end instead. */
 const off = ({ node }: NodeTask): EffectBody => (node.disable_power_off ? { kind: 'proceed' } : OFF)
 
 const boots = ({ node }: NodeTask, start: Extract<EffectBody, { kind: 'power' }>): EffectBody =>

@@ -165,7 +165,7 @@ test('an agent that cannot be reached in a step takes the node out of service', 
   await lab.provision(uuid, 'abort', 'active')
 })
 
-describe('nobody reports', () => {
+describe('no agent reports', () => {
   test('before the first step', async () => {
     const { machine, service } = await active()
     machine.script.silent = true
@@ -207,7 +207,7 @@ describe('abort while a step runs', () => {
 describe('hold', () => {
   const HOLD = { interface: 'deploy', step: 'hold' }
 
-  test('waits until somebody lets go, and goes on at once', async () => {
+  test('waits for the release of the lock, and goes on at once', async () => {
     const { lab, uuid, machine, service } = await active()
     await service([HOLD, NAMED], 'service hold')
     expect(await lab.provision(uuid, 'unhold', 'active')).toMatchObject({ last_error: null })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { manageableNode, ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
 
 describe('verification', () => {
-  test('a BMC that nobody is behind', async () => {
+  test('a BMC without a machine', async () => {
     const lab = await ScriptedLab.open()
     const node = await lab.conductor.createNode({
       driver: 'redfish',
