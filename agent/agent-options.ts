@@ -45,6 +45,8 @@ export interface AgentOptions {
   pace?: AgentPace
   /** Called with the progress of a running step. */
   onProgress?: (progress: AgentProgress) => void
+  /** Called with the reason when the agent does not send its inspection data again. */
+  onGaveUp?: (why: string) => void
 }
 
 export interface AgentTls {

@@ -84,9 +84,13 @@ describe('at the start of a boot', () => {
   })
 
   test('refused inspection data is logged and the lookup goes on by MAC addresses', async () => {
-    await using scene = new AgentScene(boot(INSPECTION))
+    const gaveUp: string[] = []
+    await using scene = new AgentScene({ ...boot(INSPECTION), onGaveUp: (why) => void gaveUp.push(why) })
     scene.ironic.next('inspect', ironicError(404, 'Resource could not be found.'))
     await scene.serving()
+    expect(gaveUp).toEqual([
+      expect.stringMatching(/refused the inspection data: 404 Resource .*takes them only of a node in inspect wait/),
+    ])
     expect(scene.ironic.of('inspect')).toHaveLength(1)
     expect(scene.ironic.of('lookup')[0]!.request.url).not.toContain('node_uuid')
     expect(scene.agent.phase).toBe('serving')

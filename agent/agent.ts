@@ -37,6 +37,7 @@ class RunningAgent implements Agent {
   readonly #runner: CommandRunner
   readonly #commands: Commands
   readonly #logger: Logger
+  readonly #onGaveUp: (why: string) => void
   #state: AgentState
   /** Node as the last command sent it. */
   #node: JsonObject | undefined
@@ -54,6 +55,7 @@ class RunningAgent implements Agent {
     }
     this.#state = initialState(readSavedState(options.saved.read(), boot.id) ?? newBoot(boot.id, callbackUrl, settings))
     this.#logger = withFields(options.logger, { agent: target.name })
+    this.#onGaveUp = options.onGaveUp ?? (() => {})
     this.#timer = new Timer(clock)
     this.#scope.onClose(() => this.#timer.cancel())
     // Wait for a running save: the owner of the storage may close it after the stop.
@@ -192,6 +194,9 @@ class RunningAgent implements Agent {
         return this.#wait(effect.until, effect.weak, effect.for)
       case 'log':
         return this.#logger(effect.level, effect.message)
+      case 'give up':
+        this.#onGaveUp(effect.why)
+        return this.#logger('error', effect.why)
     }
   }
 

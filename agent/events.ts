@@ -9,7 +9,8 @@ export type AgentEvent =
   | { kind: 'woke'; for: Wake }
   /** `uuid` is null when Ironic did not name the node. */
   | { kind: 'inspection taken'; uuid: string | null }
-  | { kind: 'inspection refused'; why: string }
+  /** Ironic knows no node under inspection with this machine's addresses, or does not like the data. */
+  | { kind: 'inspection refused'; why: string; isUnexpected: boolean }
   /** No answer, or a temporary error: 409, 5xx. */
   | { kind: 'inspection failed'; why: string }
   | { kind: 'version found'; version: string }
@@ -53,3 +54,5 @@ export type Effect =
   /** Sets the timer, replacing an earlier wait. */
   | { kind: 'wait'; until: number; weak: boolean; for: Wake }
   | { kind: 'log'; level: 'info' | 'warn' | 'error'; message: string }
+  /** The reason why the agent does not try again, for people who look at the machine. */
+  | { kind: 'give up'; why: string }

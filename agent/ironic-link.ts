@@ -52,7 +52,7 @@ export class IronicLink {
       this.#inspectionUrls = response.urls
       const { status } = response
       if (status === 409 || status >= 500) return { kind: 'inspection failed', why: sentence(response) }
-      if (status >= 400) return { kind: 'inspection refused', why: sentence(response) }
+      if (status >= 400) return { kind: 'inspection refused', why: sentence(response), isUnexpected: status === 404 }
       return { kind: 'inspection taken', uuid: parseInspectionAnswer(parsed(response)).uuid }
     } catch (error) {
       return { kind: 'inspection failed', why: this.#why(error) }

@@ -29,7 +29,7 @@ const events: fc.Arbitrary<AgentEvent> = fc.oneof(
     { kind: 'woke', for: 'heartbeat' },
     { kind: 'woke', for: 'start over' },
     { kind: 'inspection taken', uuid: 'node' },
-    { kind: 'inspection refused', why: 'no' },
+    { kind: 'inspection refused', why: 'no', isUnexpected: false },
     { kind: 'inspection failed', why: 'no' },
     { kind: 'version found', version: '1.115' },
     { kind: 'version not found', why: 'no' },
@@ -201,7 +201,12 @@ describe('repeated attempts', () => {
     { what: 'hurries at first, and less and less', pace: PROMPT_PACE, first: 10, longest: 18_000, most: 150 },
     { what: "at IPA's pace waits as IPA does", pace: IPA_PACE, first: 1000, longest: 60_000, most: 80 },
   ])('an agent that is not expected $what', ({ pace, first, longest, most }) => {
-    let { state } = reduce({ ...fresh() }, { kind: 'inspection refused', why: 'no' }, { at: 0, chance: 0 }, rules(pace))
+    let { state } = reduce(
+      { ...fresh() },
+      { kind: 'inspection refused', why: 'no', isUnexpected: false },
+      { at: 0, chance: 0 },
+      rules(pace),
+    )
     const gaps: number[] = []
     for (let at = 0; state.live.phase === 'looking up';) {
       const chance = gaps.length < 10 ? 0 : ((gaps.length * 7) % 10) / 9

@@ -76,7 +76,7 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
     case 'inspection refused':
       // IPA goes on to look up by MAC addresses: the node may be known and just not under inspection.
       return afterInspection(state, null, moment, rules, [
-        { kind: 'log', level: 'error', message: `Ironic refused the inspection data: ${event.why}` },
+        gaveUp(`Ironic refused the inspection data: ${event.why}${event.isUnexpected ? TOO_EARLY : ''}`),
       ])
     case 'inspection failed':
       return inspectionFailed(state, event.why, moment, rules)
@@ -193,12 +193,17 @@ function woke(state: AgentState, wake: Wake, moment: Moment, rules: Rules): Redu
   }
 }
 
+/** The agent does not send the data again, so that an inspection that needs them ends by its time limit. */
+const gaveUp = (why: string): Effect => ({ kind: 'give up', why })
+
+/** Ironic answers 404 for a node in any other state (ironic drivers/modules/inspect_utils.py lookup_node). */
+const TOO_EARLY =
+  '; it takes them only of a node in inspect wait: where its inspection has just begun, the ramdisk was up too early'
+
 function inspectionFailed(state: AgentState, why: string, moment: Moment, rules: Rules): Reduction {
   const wait = INSPECTION_WAITS[state.live.attempts]
   if (wait === undefined)
-    return afterInspection(state, null, moment, rules, [
-      { kind: 'log', level: 'error', message: `giving up on sending the inspection data: ${why}` },
-    ])
+    return afterInspection(state, null, moment, rules, [gaveUp(`giving up on sending the inspection data: ${why}`)])
   return {
     state: { ...state, live: { ...state.live, attempts: state.live.attempts + 1 } },
     effects: [

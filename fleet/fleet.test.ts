@@ -1,8 +1,11 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
+import { PROMPT_PACE } from '../agent/index.js'
 import { LabClient, openStateFolder, type StateFolder } from '../lab/index.js'
 import { defaultMachineSpec, readFleet } from '../machine/index.js'
 import { wantedHosts } from '../metal3/index.js'
@@ -88,6 +91,30 @@ describe('a fleet', () => {
     expect(hostsText('hosts.csv', there.hosts(), NODES)).toContain(`,127.0.0.1:${port}\r\n`)
     await using without = await fleet({ count: 1 })
     expect(() => hostsText('nodes.json', without.hosts(), options)).toThrow(/machine-1 takes no IPMI/)
+  })
+
+  test('an agent that calls before Ironic waits for its data says so on the console and in the journal', async () => {
+    const ironic = createServer((request, response) => {
+      request.resume()
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{"error_message": "Not Found"}')
+    })
+    await new Promise<void>((resolve) => ironic.listen(0, '127.0.0.1', resolve))
+    try {
+      await using there = await fleet({ agentPace: PROMPT_PACE })
+      const machine = there.machines.get('machine-1')!
+      const url = `http://127.0.0.1:${(ironic.address() as AddressInfo).port}`
+      const parameters = { 'ipa-api-url': url, 'ipa-inspection-callback-url': `${url}/v1/continue_inspection` }
+      await machine.setBoot({ kind: 'ramdisk', parameters })
+      await machine.setPower('on')
+      const why = /the agent: Ironic refused the inspection data: 404 .*the ramdisk was up too early/
+      await expect.poll(() => machine.console().join('\n'), { timeout: 10_000 }).toMatch(why)
+      const [noted] = there.journal.entries({ machine: 'machine-1', kind: 'lab' })
+      expect(noted).toMatchObject({ what: expect.stringMatching(why) as string })
+      expect(there.journal.calls('POST /v1/continue_inspection')).toHaveLength(1)
+    } finally {
+      ironic.closeAllConnections()
+      ironic.close()
+    }
   })
 
   test('gets machines, loses them, and makes one new, while it runs', async () => {

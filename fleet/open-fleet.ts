@@ -97,6 +97,8 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     ...(options.managers ? { managers: options.managers } : {}),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: () => {},
+    onGaveUp: (machine, what) =>
+      control.journal.add({ kind: 'lab', node: null, name: null, machine, fault: null, what: `the agent: ${what}` }),
     onRefused: (id, error) =>
       logger('warn', `the agent of ${id} does not start: ${error instanceof Error ? error.message : String(error)}`),
   })

@@ -24,6 +24,8 @@ export interface AgentsOptions {
   onProgress: (machine: string, progress: AgentProgress) => void
   /** Called with the reason when an agent cannot start; default: the error is logged. */
   onRefused?: (machine: string, error: unknown) => void
+  /** Called with the reason when an agent does not send its inspection data again. */
+  onGaveUp?: (machine: string, why: string) => void
   /** The agent's node, when Ironic cannot find it by MAC addresses. */
   nodeUuid?: string
   /** Agents without an Ironic; clients authenticate with the token. */
@@ -89,7 +91,7 @@ export class Agents implements AsyncDisposable {
   }
 
   ramdiskUp(machine: Machine, boot: Boot): void {
-    const { addresses, transport, probe, clock, random, logger, pace, onProgress, onRefused } = this.#options
+    const { addresses, transport, probe, clock, random, logger, pace, onProgress, onRefused, onGaveUp } = this.#options
     const { configFiles, tls, nodeUuid, standalone } = this.#options
     const { id } = machine.spec
     const { source, live } = boot
@@ -120,6 +122,10 @@ export class Agents implements AsyncDisposable {
         logger: withFields(logger, { machine: id }),
         pace,
         onProgress: (progress) => onProgress(id, progress),
+        onGaveUp: (why) => {
+          machine.say(`the agent: ${why}`)
+          onGaveUp?.(id, why)
+        },
         ...(nodeUuid === undefined ? {} : { nodeUuid }),
         ...(standalone ? { standalone } : {}),
         configFiles: configured,
