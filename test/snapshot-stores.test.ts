@@ -34,6 +34,7 @@ const STORES: Record<string, string> = {
   'lab/journal/record-steps.ts': 'in `journal` of the state',
   'lab/faults/fault-index.ts': 'made from faults',
   'lab/journal/reader-rounds.ts': 'readers, which belong to callers',
+  'lab/journal/flow-memory.ts': 'tells what happened, and so does not go back',
   'lab/journal/journal.ts': 'tells what happened, and so does not go back',
   'lab/snapshots/outside-requests.ts': 'the servers of the lab',
   'lab/snapshots/forks.ts': 'labs of their own',

@@ -90,6 +90,7 @@ export function nodeTimeline(
   return timelineOf({
     node,
     entries: journal.entries({ node: record.uuid }),
+    remembered: journal.remembered(record.uuid),
     isCut: journal.first > 1,
     now: time.now(),
     waiting: waitingOf(record, deadlines, node.waitsFor),

@@ -1,5 +1,6 @@
 import { beginsWith, routeOf } from '../faults/check-fault.js'
 import type { ExchangeEntry, JournalEntry, JournalKind } from './entry.js'
+import { FlowMemory } from './flow-memory.js'
 import { ReaderRounds } from './reader-rounds.js'
 
 /** Selects entries: all conditions must hold. */
@@ -96,6 +97,7 @@ export class Journal implements LabJournal {
   #next = 1
   #bytes = 0
   readonly #rounds = new ReaderRounds()
+  readonly #memory = new FlowMemory<Slot>()
   /** Entries that the last reader found: one with the same query at the same place finds the same. */
   #found: Found | undefined
   readonly #listeners = new Set<(entry: JournalEntry) => void>()
@@ -164,6 +166,11 @@ export class Journal implements LabJournal {
     return found
   }
 
+  /** Entries that are no longer there, as far as they explain the present state of a node; by its uuid, oldest first. */
+  remembered(node: string): JournalEntry[] {
+    return this.#memory.of(node).map((slot) => this.#entry(slot))
+  }
+
   calls(route: string, query: Omit<JournalQuery, 'kind' | 'route'> = {}): ExchangeEntry[] {
     return this.entries({ ...query, route }) as ExchangeEntry[]
   }
@@ -227,8 +234,10 @@ export class Journal implements LabJournal {
 
   #drop(): void {
     const index = this.#first++ % this.#options.capacity
-    this.#bytes -= this.#ring[index]!.bytes
+    const slot = this.#ring[index]!
+    this.#bytes -= slot.bytes
     this.#ring[index] = undefined
+    this.#memory.dropped(slot)
   }
 
   #entry(slot: Slot): JournalEntry {

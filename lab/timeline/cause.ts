@@ -1,6 +1,7 @@
 import type { NodeReport } from '../control/documents.js'
 import type { JournalEntry } from '../journal/entry.js'
-import { isHeartbeat, marksOf } from './marks.js'
+import { beginsFlow, isFailure, isHeartbeat } from '../journal/flow.js'
+import { marksOf, type TimelineMark } from './marks.js'
 
 /** A sentence of a chain of causes. */
 export interface Cause {
@@ -44,15 +45,10 @@ function beginOfFlow(entries: readonly JournalEntry[], end: number): number {
   const before = end < 0 ? entries.length : end
   for (let at = before - 1; at >= 0; at--) {
     const entry = entries[at]!
-    if (entry.kind === 'state' && entry.state !== entry.was && STABLE.has(entry.was ?? '')) return at
+    if (entry.kind === 'state' && beginsFlow(entry)) return at
   }
   return 0
 }
-
-const STABLE: ReadonlySet<string> = new Set([
-  ...['enroll', 'manageable', 'available', 'active', 'error', 'rescue'],
-  ...['clean failed', 'deploy failed', 'inspect failed', 'rescue failed', 'unrescue failed', 'service failed'],
-])
 
 function failedStep(flow: readonly JournalEntry[]): Cause[] {
   const steps = flow.filter((entry) => entry.kind === 'step')
@@ -68,14 +64,14 @@ function failedStep(flow: readonly JournalEntry[]): Cause[] {
 /** Sign of life of the agent before a time limit passed. */
 function silence(error: string, flow: readonly JournalEntry[]): Cause[] {
   if (!/timeout|timed out/i.test(error)) return []
-  const beat = flow.findLast((entry) => entry.kind === 'exchange' && isHeartbeat(entry) && (entry.status ?? 500) < 400)
+  const beat = flow.findLast((entry) => entry.kind === 'exchange' && isHeartbeat(entry) && !isFailure(entry))
   if (!beat) return [{ text: 'no heartbeat of the agent came', at: null, entry: null, fault: null }]
   return [{ text: "the agent's last heartbeat came before", at: beat.labTime, entry: beat.id, fault: null }]
 }
 
 /** The last thing that went wrong below the conductor and bears on the error: a command, a boot, a BMC, a download. */
 function lastFailure(error: string, flow: readonly JournalEntry[]): Cause[] {
-  const all = marksOf(flow).filter(({ kind, isBad }) => isBad && BELOW.has(kind))
+  const all = firstOfSilence(marksOf(flow)).filter(({ kind, isBad }) => isBad && BELOW.has(kind))
   // After a failure the agent's logs are collected, by programs that a ramdisk need not have.
   const bad =
     all.findLast(({ kind, text }) => kind === 'command' && error.includes(programIn(text))) ??
@@ -84,6 +80,17 @@ function lastFailure(error: string, flow: readonly JournalEntry[]): Cause[] {
   return bad
     ? [{ text: `${WORDS[bad.kind] ?? bad.kind} ${bad.text}`, at: bad.at, entry: bad.entry, fault: bad.fault }]
     : []
+}
+
+/** Without the retries of an agent whose heartbeats are not taken: the first one shows the cause. */
+function firstOfSilence(marks: readonly TimelineMark[]): TimelineMark[] {
+  let isSilent = false
+  return marks.filter(({ kind, isBad }) => {
+    if (kind !== 'heartbeat') return true
+    const isFirst = !(isSilent && isBad)
+    isSilent = isBad
+    return isFirst
+  })
 }
 
 const programIn = (text: string): string => text.split(' ', 1)[0]!.split('/').at(-1)!

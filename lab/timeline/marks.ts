@@ -1,4 +1,5 @@
 import type { ExchangeEntry, JournalEntry } from '../journal/entry.js'
+import { isFailure, isHeartbeat } from '../journal/flow.js'
 
 /** Something that happened to a node at one time. */
 export interface TimelineMark {
@@ -31,38 +32,32 @@ export function marksOf(entries: readonly JournalEntry[]): TimelineMark[] {
         return [{ ...head, ...exchange(entry) }]
       case 'command': {
         const { argv, exitCode, error } = entry
-        const isBad = exitCode !== 0
+        const isBad = isFailure(entry)
         const text = `${argv.join(' ')}${isBad ? `: ${error ?? `exit code ${exitCode}`}` : ''}`
         return [{ ...head, kind: 'command', text, isBad }]
       }
       case 'bmc': {
-        const { call, error, status } = entry
-        const isBad = error !== null || (status !== null && status >= 400)
-        return [{ ...head, kind: 'bmc', text: `${call}${error === null ? '' : `: ${error}`}`, isBad }]
+        const { call, error } = entry
+        const text = `${call}${error === null ? '' : `: ${error}`}`
+        return [{ ...head, kind: 'bmc', text, isBad: isFailure(entry) }]
       }
       case 'power':
       case 'boot':
       case 'pull': {
         const { kind, what, error } = entry
-        const isBad = error !== null || (kind === 'boot' && FAILED_BOOTS.has(what))
-        return [{ ...head, kind, text: `${what}${error === null ? '' : `: ${error}`}`, isBad }]
+        return [{ ...head, kind, text: `${what}${error === null ? '' : `: ${error}`}`, isBad: isFailure(entry) }]
       }
       case 'fault':
-        return [{ ...head, kind: 'fault', text: `${entry.effect} ${entry.what}`, isBad: entry.what === 'struck' }]
+        return [{ ...head, kind: 'fault', text: `${entry.effect} ${entry.what}`, isBad: isFailure(entry) }]
       case 'lab':
         return [{ ...head, kind: 'lab', text: entry.what, isBad: false }]
     }
   })
 }
 
-const FAILED_BOOTS: ReadonlySet<string> = new Set(['no bootable device', 'kernel panic', 'emergency shell'])
-
-export const isHeartbeat = ({ to, target }: ExchangeEntry): boolean =>
-  to === 'ironic' && target.startsWith('/v1/heartbeat/')
-
 function exchange(entry: ExchangeEntry): Pick<TimelineMark, 'kind' | 'text' | 'isBad'> {
   const { from, to, method, target, status, error } = entry
-  const isBad = status === null || status >= 400
+  const isBad = isFailure(entry)
   const answer = status === null ? (error ?? 'no answer') : String(status)
   if (isHeartbeat(entry)) return { kind: 'heartbeat', text: isBad ? `heartbeat: ${answer}` : 'heartbeat', isBad }
   const text = `${from} to ${to}: ${method} ${target}: ${answer}`

@@ -67,6 +67,8 @@ export interface NodeTimeline {
 export function timelineOf(parts: {
   node: NodeReport
   entries: readonly JournalEntry[]
+  /** Entries before them that are no longer in the journal, as far as they are remembered. */
+  remembered: readonly JournalEntry[]
   isCut: boolean
   now: number
   waiting: Waiting | null
@@ -75,7 +77,7 @@ export function timelineOf(parts: {
   fault: (id: string) => string | undefined
 }): NodeTimeline {
   const { node, entries, isCut, now, waiting, plan } = parts
-  const { causes, remedy } = whyFailed(node, entries, parts.fault)
+  const { causes, remedy } = whyFailed(node, [...parts.remembered, ...entries], parts.fault)
   return {
     ...{ node, now: new Date(now).toISOString(), since: entries[0]?.labTime ?? null, isCut },
     walls: wallsOf(entries),

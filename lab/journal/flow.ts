@@ -1,0 +1,38 @@
+import type { ExchangeEntry, StateEntry } from './entry.js'
+import type { NewEntry, NewExchange } from './journal.js'
+
+const STABLE: ReadonlySet<string> = new Set([
+  ...['enroll', 'manageable', 'available', 'active', 'error', 'rescue'],
+  ...['clean failed', 'deploy failed', 'inspect failed', 'rescue failed', 'unrescue failed', 'service failed'],
+])
+
+/** Whether a state is the first of a flow: the node has left one in which it rests. */
+export const beginsFlow = ({ state, was }: Pick<StateEntry, 'state' | 'was'>): boolean =>
+  state !== was && STABLE.has(was ?? '')
+
+export const isHeartbeat = ({ to, target }: Pick<ExchangeEntry, 'to' | 'target'>): boolean =>
+  to === 'ironic' && target.startsWith('/v1/heartbeat/')
+
+const FAILED_BOOTS: ReadonlySet<string> = new Set(['no bootable device', 'kernel panic', 'emergency shell'])
+
+/** Whether an entry shows that something failed. */
+export function isFailure(entry: NewEntry | NewExchange): boolean {
+  switch (entry.kind) {
+    case 'exchange':
+      return entry.status === null || entry.status >= 400
+    case 'command':
+      return entry.exitCode !== 0
+    case 'bmc':
+      return entry.error !== null || (entry.status !== null && entry.status >= 400)
+    case 'power':
+    case 'boot':
+    case 'pull':
+      return entry.error !== null || (entry.kind === 'boot' && FAILED_BOOTS.has(entry.what))
+    case 'fault':
+      return entry.what === 'struck'
+    case 'state':
+    case 'step':
+    case 'lab':
+      return false
+  }
+}
