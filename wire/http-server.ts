@@ -88,6 +88,8 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
     requireHostHeader: false,
     ...{ headersTimeout: slowest.headers, requestTimeout: slowest.request },
     connectionsCheckingInterval: Math.min(30_000, slowest.headers),
+    // As cheroot, which serves Ironic and its agent. Ours and Node's own clients drop an idle connection long before.
+    keepAliveTimeout: 10_000,
   }
   const server = createServer(settings, listener)
   refuseInWords(server, refuse)

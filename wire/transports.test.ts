@@ -1,5 +1,5 @@
 import { defaultMaxListeners } from 'node:events'
-import { createServer } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Probe, Scope, systemClock, UserError, VirtualClock } from '../runtime/index.js'
 import { ConnectionFailed, type Dispatch, type Transport, type WireResponse } from './exchange.js'
@@ -102,6 +102,63 @@ test('nobody there: over HTTP', async () => {
   await expect(again.send({ method: 'GET', url, headers: {} })).rejects.toBeInstanceOf(ConnectionFailed)
   await expect(transport.send({ method: 'GET', url, headers: {} })).rejects.toBeInstanceOf(ConnectionFailed)
   await again[Symbol.asyncDispose]()
+})
+
+/** Answers the first request of a connection, and closes it, or resets it, when there is a second one. */
+async function forgetfulServer(end: (socket: Socket) => void): Promise<{ url: string; requests: string[] }> {
+  const requests: string[] = []
+  const server = createServer((socket) => {
+    let isUsed = false
+    socket.on('error', () => {})
+    socket.on('data', (bytes) => {
+      requests.push(`${bytes.toString().split(' ')[0]} ${isUsed ? 'again' : 'first'}`)
+      if (isUsed) return end(socket)
+      isUsed = true
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  scope.use({ [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())) })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
+}
+
+describe.each<[string, (socket: Socket) => void]>([
+  ['closes', (socket) => void socket.end()],
+  ['resets', (socket) => void socket.resetAndDestroy()],
+])('a server that %s a kept connection just when it is used again', (_, end) => {
+  test('gets a request that changes nothing once more, by a new connection', async () => {
+    const { url, requests } = await forgetfulServer(end)
+    const transport = scope.use(new HttpTransport({ clock }))
+    for (const method of ['GET', 'GET', 'HEAD'])
+      expect((await transport.send({ method, url, headers: {} })).status).toBe(200)
+    expect(requests).toEqual(['GET first', 'GET again', 'GET first', 'HEAD again', 'HEAD first'])
+  })
+
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('does not get a %s twice', async (method) => {
+    const { url, requests } = await forgetfulServer(end)
+    const transport = scope.use(new HttpTransport({ clock }))
+    await transport.send({ method: 'GET', url, headers: {} })
+    await expect(transport.send({ method, url, headers: {} })).rejects.toBeInstanceOf(ConnectionFailed)
+    expect(requests).toEqual(['GET first', `${method} again`])
+  })
+})
+
+test('a connection that fails at its first request is not tried again', async () => {
+  const requests: string[] = []
+  const server = createServer((socket) =>
+    socket
+      .on('error', () => {})
+      .on('data', () => {
+        requests.push('seen')
+        socket.resetAndDestroy()
+      }),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  scope.use({ [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())) })
+  const transport = scope.use(new HttpTransport({ clock }))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await expect(transport.send({ method: 'GET', url, headers: {} })).rejects.toBeInstanceOf(ConnectionFailed)
+  expect(requests).toEqual(['seen'])
 })
 
 test('nobody there: in process, unless there is a transport beyond', async () => {

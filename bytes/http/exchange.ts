@@ -6,7 +6,7 @@ import { held, onAbort, systemClock, type Clock } from '../../runtime/index.js'
 import { splitCredentials } from '../url.js'
 import { AnswerBody } from './answer-body.js'
 import { hostAndPort, openConnection, placeOf } from './connection.js'
-import { failureOf, FetchFailure, type FailurePlace, type FetchFailureCode } from './fetch-failure.js'
+import { codeOf, failureOf, FetchFailure, type FailurePlace, type FetchFailureCode } from './fetch-failure.js'
 import type { HttpLimits } from './limits.js'
 
 export interface Exchange {
@@ -99,6 +99,12 @@ function answerTo(
       socket?.destroy()
       reject(signal.aborted ? (signal.reason as Error) : failureOf(early(error, request, place), 'header', place))
     }
+    const failUnlessClosedWhileIdle = (error: unknown) => {
+      if (signal.aborted || !wasClosedWhileIdle(request, error)) return fail(error)
+      signal.removeEventListener('abort', aborted)
+      request.off('error', failUnlessClosedWhileIdle).on('error', () => {})
+      answerTo(what, socket, place, signal).then(resolve, reject)
+    }
     try {
       signal.throwIfAborted()
       request = makeRequest(what, socket)
@@ -107,14 +113,14 @@ function answerTo(
     }
     signal.addEventListener('abort', aborted, { once: true })
     let interim = 0
-    request.on('error', fail)
+    request.on('error', failUnlessClosedWhileIdle)
     request.on('information', () => {
       if (++interim === MOST_INTERIM) afterParsing(() => fail(new FetchFailure('too-many-interim', place)))
     })
     request.once('upgrade', () => afterParsing(() => fail(new FetchFailure('upgrade', place))))
     request.once('response', (response) => {
       signal.removeEventListener('abort', aborted)
-      request.off('error', fail)
+      request.off('error', failUnlessClosedWhileIdle)
       resolve(answerOf(what, request, response, place))
     })
     request.end(what.body)
@@ -153,6 +159,13 @@ function answerOf(
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
   return { status: response.statusCode ?? 0, statusText: response.statusMessage ?? '', headers, body }
 }
+
+/**
+ * Whether a request that changes nothing met a kept connection that its server closed at the same moment. It is sent
+ * again, as Go's client does it (net/http, `shouldRetryRequest`): a connection that was not kept fails for good.
+ */
+const wasClosedWhileIdle = (request: ClientRequest, error: unknown): boolean =>
+  request.reusedSocket && ['GET', 'HEAD'].includes(request.method) && ['ECONNRESET', 'EPIPE'].includes(codeOf(error))
 
 /** Node's client calls a connection that closes before an answer a reset one. */
 function early(error: unknown, request: ClientRequest | undefined, place: FailurePlace): unknown {
