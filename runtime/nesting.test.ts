@@ -20,7 +20,7 @@ test.each([
   expect(isNestedDeeper(value)).toBe(deeper)
 })
 
-test('what refers to itself is refused, what is shared is not', () => {
+test('a value that refers to itself is refused, a shared value is not', () => {
   const loop: unknown[] = []
   loop.push(loop)
   expect(() => checkNesting(loop, 'the list')).toThrow('the list is nested more than 500 levels deep')

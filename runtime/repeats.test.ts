@@ -34,7 +34,7 @@ test('each node, room, level and reason has its own', () => {
   expect(lines).toHaveLength(5)
 })
 
-test('what was not lines for a while is news again', async () => {
+test('a sentence that did not come for a while is logged again', async () => {
   const { clock, lines, logger } = logging()
   logger('warn', 'refused')
   await clock.advance(minutes(10))
@@ -42,7 +42,7 @@ test('what was not lines for a while is news again', async () => {
   expect(lines).toEqual(['warn: refused', 'warn: refused'])
 })
 
-test('what is no warning is never held back', () => {
+test('messages below a warning are never held back', () => {
   const { lines, logger } = logging()
   logger('info', 'found')
   logger('info', 'found')

@@ -79,7 +79,7 @@ describe('a scope', () => {
     expect(closed).toBe(true)
   })
 
-  test('what cannot be opened to its end is closed again, what can is left open', async () => {
+  test('parts are closed again when opening fails, and stay open when it succeeds', async () => {
     const closed: string[] = []
     const part = (name: string) => ({ [Symbol.dispose]: () => void closed.push(name) })
     const broken = opening((scope) => {

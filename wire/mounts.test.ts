@@ -23,7 +23,7 @@ test('a request goes to the longest prefix of whole segments, which moves to the
   expect(await ask('/agents/a100')).toBe('ironic http://h:1 /agents/a100')
 })
 
-test('what was unmounted is gone, and a place is taken once', async () => {
+test('an unmounted path is gone, and a path is mounted once', async () => {
   const mounts = new Mounts()
   const mounted = mounts.add('/a', echo('a'))
   expect(() => mounts.add('/a/', echo('b'))).toThrow('mounted at /a already')

@@ -35,7 +35,7 @@ describe('executing a step', () => {
     })
   })
 
-  test('of a target whose disk is a file says when there is no room left for that', async () => {
+  test('on a target whose disk is a file says when the file system is full', async () => {
     const fill = defineStep({
       ...{ name: 'it', interface: 'deploy', on: ['deploy'] },
       run: ({ target }) => runCommand(target.executor, ['sync'], { effect: 'writes' }).then(() => null),
@@ -169,7 +169,7 @@ describe('executing a step', () => {
     })
   })
 
-  test('what is not JSON cannot be a result', async () => {
+  test('a value that is not JSON cannot be a result', async () => {
     expect(await executed(step(async () => ({ size: 1n })))).toMatchObject({
       command_status: 'FAILED',
       command_error: { details: expect.stringContaining('execute_deploy_step returned what is not JSON') as unknown },

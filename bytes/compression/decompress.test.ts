@@ -147,7 +147,7 @@ test('a zstd block larger than its frame is damage, without an error of JavaScri
   expect(errorChain(error)).toEqual(['Data corruption detected'])
 })
 
-test('what a skippable zstd frame of 4 GiB holds is not kept', async () => {
+test('the contents of a skippable zstd frame of 4 GiB are not buffered', async () => {
   const frame = Buffer.from('502a4d18ffffffff', 'hex')
   await expect(all(Buffer.concat([frame, Buffer.alloc(100_000)]))).rejects.toThrow('premature EOF')
 })

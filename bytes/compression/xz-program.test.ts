@@ -30,7 +30,7 @@ describe.runIf(await hasXzProgram(clock))('by the xz of this computer', () => {
     expect(positions).toEqual([256 * KIB, 512 * KIB, xz.length])
   })
 
-  test('of a damaged file there is what comes before the damage', async () => {
+  test('a damaged file yields the bytes before the damage', async () => {
     const damaged = Buffer.from(xz)
     damaged.fill(0x55, 400 * KIB, 401 * KIB)
     writeFileSync(path, damaged)

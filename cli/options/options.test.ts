@@ -27,7 +27,7 @@ describe('options', () => {
     expect(await resolveOptions(names, {}, variables)).toEqual({ 'append-karg': ['console=tty0', 'quiet'] })
   })
 
-  test('what is read without ajv is what ajv reads', () => {
+  test('a value read without ajv equals the value that ajv reads', () => {
     const texts = ['x', '', '0', '7', '007', '-1', '1e3', '65536', '99999999999999999999', 'true', 'false', '🙂', 'a=b']
     const more = ['local', 'fetched', 'today', 'http://x/', '/x', '1.5GiB', 'a b', 'x\0', '10:20:30:40:50:60', 'on']
     const values = [...texts, ...more, true, false, null, 5, 1.5, [], {}]

@@ -27,7 +27,7 @@ test('without a terminal there are none', async () => {
   expect(await scene({}, false).source.ask(PASSWORD)).toBeNull()
 })
 
-test('what is typed is not shown, and can be corrected', async () => {
+test('typed characters are not shown, and can be corrected', async () => {
   const { source, stdin, shown, raw } = scene()
   const answer = source.ask(PASSWORD)
   stdin.write('secrex\x7f')

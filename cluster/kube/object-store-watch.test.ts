@@ -29,7 +29,7 @@ describe('a deletion', () => {
     expect(await client.find('BareMetalHost', WORKER_0)).toBeUndefined()
   })
 
-  test('of what is not there is refused', async () => {
+  test('of a missing object is refused', async () => {
     const { client } = openTestKube()
 
     expect(await refused(client.delete('BareMetalHost', WORKER_0))).toMatchObject({

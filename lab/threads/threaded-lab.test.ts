@@ -193,7 +193,7 @@ describe('faults', () => {
   })
 })
 
-describe('what cannot be in several threads is refused:', () => {
+describe('options that cannot be in several threads are refused:', () => {
   test.each([
     [{ clock: 'manual' }],
     [{ clock: 60 }],

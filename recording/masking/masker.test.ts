@@ -20,7 +20,7 @@ test('equal secrets have equal labels, in documents, headers and queries', () =>
   expect(all.text(`the token ${token} is wrong`)).toBe('the token ***1 is wrong')
 })
 
-test('what Ironic masks stays masked, and what is empty stays empty', () => {
+test('values that Ironic masks stay masked, and empty values stay empty', () => {
   expect(masker().json({ redfish_password: '******', rescue_password: '', agent_secret_token: null })).toEqual({
     ...{ redfish_password: '******', rescue_password: '', agent_secret_token: null },
   })
@@ -105,7 +105,7 @@ test('a body is a document, a text or bytes; one that is nested too deeply is no
   expect(of(JSON.stringify({ text: '['.repeat(3000) + ']'.repeat(3000) }))).toMatchObject({ body: { text: '***1' } })
 })
 
-test('of a text that is cut, no half of a character is kept', () => {
+test('a cut text ends with a whole character', () => {
   const excerpt = Buffer.from('grün').subarray(0, 3)
   expect(message({}, { excerpt, bytes: 5 }, masker())).toEqual({ headers: {}, bytes: 5, text: 'gr', cut: true })
 })

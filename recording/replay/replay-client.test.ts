@@ -77,7 +77,7 @@ test('ids of the server stand in for the recorded ones; polls go on until the re
   expect(calls.at(-1)!.states).toEqual({ was: ['verifying', 'manageable'], is: ['verifying', 'manageable'] })
 })
 
-test('what is answered otherwise is said: status, states, keys and values', async () => {
+test('differences of answers are listed: status, states, keys and values', async () => {
   const { sentences } = await replayed(
     [CREATED, PROVISIONED, node('manageable', { driver: 'ipmi', gone: 1 })],
     ({ method }) => {
@@ -141,7 +141,7 @@ test('credentials stand in for the recorded ones, and values for labels of secre
   expect(requests).toEqual(['POST /v1/nodes {"driver_info":{"redfish_password":"hunter2","redfish_address":"x"}}'])
 })
 
-test('what a server shows of a secret is no difference, that it shows it is', async () => {
+test('how a server masks a secret is no difference; showing the secret is', async () => {
   const masked: ShortExchange = { answers: { driver_info: { redfish_password: '******' } } }
   const { sentences } = await replayed([masked], () => ({ body: { driver_info: { redfish_password: 'hunter2' } } }))
   expect(sentences).toEqual(['#1 GET /v1/nodes: body.driver_info.redfish_password was "******", is "***1"'])

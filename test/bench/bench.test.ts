@@ -21,7 +21,7 @@ const on = (more: Partial<RunsOn> = {}): RunsOn => ({
 })
 
 describe('arguments', () => {
-  test('without names everything runs but what is long', () => {
+  test('without names all benchmarks run but the long ones', () => {
     const { names, history, markdown } = parseArguments([])
     expect({ history, markdown }).toEqual({ history: false, markdown: false })
     expect([...names, ...ONLY_NAMED].sort()).toEqual(Object.keys(ROWS).sort())

@@ -286,7 +286,7 @@ stringData: {networkData: '{"links": "the-secret-link", "networks": [], "service
     expect(events[0]?.['notes']).toContainEqual('online is false: it is not provisioned')
   })
 
-  test('what the simulated BMC cannot do is told, and the explanation goes on', async () => {
+  test('requests that the simulated BMC cannot do are named, and the explanation goes on', async () => {
     const { code, calls, events } = await explained(
       host(
         '  customDeploy: {method: install_coreos}',

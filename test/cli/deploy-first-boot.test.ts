@@ -26,7 +26,7 @@ test('a first boot that fails is told with the stage and the reason', async () =
   })
 })
 
-test('what the config asks of disks is said to be planned only', async () => {
+test('changes of disks by the config are reported as planned only', async () => {
   const disks = [{ device: '/dev/sda', partitions: [{ label: 'data', number: 6, sizeMiB: 64 }] }]
   const { code, checks } = await deploy({ disks })
   expect(code).toBe(0)

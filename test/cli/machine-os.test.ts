@@ -171,7 +171,7 @@ describe('row 1: the Containerfile', () => {
       .map((words) => words.trimEnd().split('\n'))
   }
 
-  test('what it runs fills the folder, and only the mirror is asked', async () => {
+  test('its command fills the folder, and only the mirror is asked', async () => {
     server.files['/streams/rhcos-4.22.json'] = Buffer.from(documentText(build.stream))
     const runs = await asked({
       ...{

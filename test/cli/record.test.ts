@@ -124,7 +124,7 @@ test.each([
   expect(await readFile(existing, 'utf8')).toBe('mine')
 })
 
-test('what cannot be used is a failure: a port that is taken, a folder that is not there', async () => {
+test('a port in use and a missing folder are failures', async () => {
   const taken = command([
     'record',
     '--upstream',

@@ -190,7 +190,7 @@ describe('row 39: stream lookup', () => {
 describe('row 36: stream serve and download', () => {
   const bytes = Buffer.from('a live system '.repeat(1000))
 
-  test('what is served is fetched, by digest, from the mirror alone', async () => {
+  test('served images are fetched by digest from the mirror alone', async () => {
     const { files, stream } = published({ 'live-iso': { bytes } })
     for (const [path, content] of Object.entries(files)) await put(join('mirror', path), content)
     await put('mirror/dependencies/rhcos/stream-4.22.json', stream)

@@ -93,7 +93,7 @@ describe('with a token and TLS', () => {
     return folder
   }
 
-  test('only who sends the token is answered, over the certificate of --tls', async () => {
+  test('only requests with the token are answered, over the certificate of --tls', async () => {
     const token = join(await folderOf(), 'token')
     await writeFile(token, 'a-secret-token\n')
     await using running = await upWith('--json', '--tls', '--kube-token', token)

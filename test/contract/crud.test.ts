@@ -22,7 +22,7 @@ const leftover = {
   keys: ['automated_clean'],
 }
 
-describe('what a real Ironic answered is what ours answers', () => {
+describe('recorded calls get the answers of a real Ironic', () => {
   test('discovery: roots, microversions, drivers, conductors, unknown routes and methods', async () => {
     await using stage = await openStage()
     const result = await run(stage, readRecording('discovery'), {

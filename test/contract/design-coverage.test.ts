@@ -31,7 +31,7 @@ test.each(rows.map(([number, statement, , shown]) => [`${number} ${statement}`, 
     expect(hasTest(new URL(path!, root), title!), `${path} has no test "${title}"`).toBe(true)
 })
 
-test('what is out of scope says why', () => {
+test('operations out of scope have a reason', () => {
   expect(rowsOf(out).length).toBeGreaterThan(0)
   for (const row of rowsOf(out)) expect(row, row[1]).toHaveLength(3)
 })

@@ -91,7 +91,7 @@ async function settled({ ironic: { store } }: Stage): Promise<void> {
   }
 }
 
-describe('what a real Ironic was asked of nodes, ours answers alike', () => {
+describe('recorded calls about nodes get the answers of a real Ironic', () => {
   test('traits, VIFs, boot mode, secure boot, RAID, console, media, indicators, vendor methods, records', async () => {
     await using stage = await openStage({ host: 'real-conductor' })
     expect(await replayed(stage, read('sub-resources'))).toEqual([])

@@ -32,7 +32,7 @@ test.each([
   expect(await ask(stage, 'PATCH', '/v1/nodes/n', patch)).toMatchObject({ status })
 })
 
-test('what a node can be asked for, a list can', async () => {
+test('a list accepts and refuses the fields that a single node does', async () => {
   await using stage = await withNode()
   const fields = 'conductor,allocation_uuid,chassis_uuid'
   for (const path of ['/v1/nodes', '/v1/nodes/n'])

@@ -60,7 +60,7 @@ describe.each<[IronicRelease, string]>([
   })
 })
 
-describe('what came after a release is not there', () => {
+describe('later features are missing in an older release', () => {
   test('fields are not shown, and not known', async () => {
     await using stage = await of('2025.1')
     const { status, answer } = await ask(stage, 'POST', '/v1/nodes', { body: { driver: 'fake-hardware', name: 'a' } })

@@ -47,7 +47,7 @@ differs({ why: 'links of inspection rules lead to them', status: 200 }, 978, 979
 differs({ why: 'unknown candidates are told in the order in which they were given', status: 400 }, 1002)
 differs({ why: 'the marker is an allocation that failed, whose uuid nobody was told', status: 200 }, 1044)
 
-test('what else a real Ironic keeps: 1,194 calls of portgroups, chassis, allocations, volumes, templates, runbooks, rules and lists', async () => {
+test('other resources of a real Ironic: 1,194 calls of portgroups, chassis, allocations, volumes, templates, runbooks, rules and lists', async () => {
   await using stage = await openStage()
   const result = await replay(stage.api, readRecording('resources'), {
     settle: settled(stage),

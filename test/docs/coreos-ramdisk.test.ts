@@ -50,7 +50,7 @@ async function stop(run: CommandRun): Promise<void> {
   expect(await run.ended, run.stderr).toBe(0)
 }
 
-test('who follows the guide boots CoreOS with the agent, by ISO and by PXE', { timeout: 120_000 }, async () => {
+test('the guide boots CoreOS with the agent, by ISO and by PXE', { timeout: 120_000 }, async () => {
   const folder = await readersFolder()
   process.chdir(folder)
   let printed = ''

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { blocks, followTests, readersFolder } from '../kit/guides/guide.js'
 
-test('who follows the guide tests a deployment and a client by Vitest', { timeout: 120_000 }, async () => {
+test('the guide tests a deployment and a client by Vitest', { timeout: 120_000 }, async () => {
   const folder = await readersFolder()
   const files = blocks('docs/in-a-test.md').filter(({ name }) => name.startsWith('vitest/'))
   expect(files.map(({ name }) => name)).toEqual([

@@ -23,7 +23,7 @@ const steady = (text: string) => text.replace(/\d+ ms/g, 'N ms')
 
 afterEach(() => process.chdir(here))
 
-test('who follows the guide gets a step whose test passes within seconds', { timeout: 60_000 }, async () => {
+test('the guide makes a step whose test passes within seconds', { timeout: 60_000 }, async () => {
   const folder = await readersFolder()
   process.chdir(folder)
   const tested: TestReport[] = []

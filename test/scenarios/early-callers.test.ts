@@ -23,7 +23,7 @@ async function inLife({ folder: path, onEvent }: Life, work: (staged: Stage) => 
   await work(staged)
 }
 
-test('who calls before the conductor is there is answered once it is', async () => {
+test('a call before the start of the conductor is answered after it', async () => {
   const folder = join(await mkdtemp(join(tmpdir(), 'ironstage-early-')), 'state')
   let url = ''
   await inLife({ folder }, async (staged) => {
@@ -59,7 +59,7 @@ test('who calls before the conductor is there is answered once it is', async () 
   })
 })
 
-test('who waits at a door that is never opened is sent away', async () => {
+test('a call to a lab that never starts is refused', async () => {
   const apiSwitch = openApiSwitch()
   const waiting = apiSwitch.dispatch({ method: 'GET', target: '/', headers: {}, base: 'http://ironic' })
   apiSwitch.shut()

@@ -67,7 +67,7 @@ test('a silent server is given up after the time that the config gives it', asyn
   expect(journal[1]).toContain('net/http: timeout awaiting response headers')
 })
 
-test('what goes by a proxy reaches it', async () => {
+test('requests by a proxy reach it', async () => {
   const asked: string[] = []
   const port = await serve((request, response) => {
     asked.push(request.url!)

@@ -177,7 +177,7 @@ describe("the agent's token", () => {
   })
 })
 
-test('what a machine has booted lives on when ironstage is killed: the agent goes on, and nothing is fetched or pulled again', async () => {
+test('a booted machine survives a kill of ironstage: the agent goes on, and nothing is fetched or pulled again', async () => {
   await using folder = await labFolder()
   const liveImages = { files: [{ architecture: 'x86_64', iso: servers.iso }], byDefault: true }
   const first = await folder.live({ liveImages })

@@ -111,7 +111,7 @@ describe('nobody answers', () => {
   })
 })
 
-test('who gives up waiting gets their own reason', async () => {
+test('an aborted wait rejects with its own reason', async () => {
   const { client } = agent(hangs)
   const stop = new AbortController()
   const waiting = client.execute(PEER, 'a.b', {}, { signal: stop.signal })

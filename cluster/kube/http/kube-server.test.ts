@@ -193,7 +193,7 @@ describe('objects', () => {
   })
 })
 
-describe('what no client of kubectl sends', () => {
+describe('requests that no client of kubectl sends', () => {
   test.each([
     ['POST', HOSTS, 'no json', {}, 400],
     ['POST', HOSTS, '', {}, 400],

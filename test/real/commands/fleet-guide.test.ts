@@ -6,7 +6,7 @@ import { followShellGuide } from '../../kit/guides/shell-guide.js'
 import { fleetIronic } from '../fleet-ironic.js'
 import { openstackClients } from '../programs/clients/baremetal.js'
 
-test('who follows docs/fleet.md with a real Ironic has ten deployed machines', { timeout: 900_000 }, async () => {
+test('the commands of docs/fleet.md deploy ten machines with a real Ironic', { timeout: 900_000 }, async () => {
   const clients = await openstackClients()
   // The erasure of metadata is what cleaning does; it is shown on other machines.
   await using there = await fleetIronic({ conductor: { automated_clean: 'false' } })

@@ -83,7 +83,7 @@ test('kept as zstd the same disk comes out of the real installer, much sooner', 
   expect(times.zstd).toBeLessThan(times.fetched)
 })
 
-test('what keeps an image needs no more the larger it is: its decoder’s dictionary, and some buffers', async () => {
+test('memory does not grow with the size of an image: its decoder’s dictionary, and some buffers', async () => {
   const room = (name: string) => JSON.stringify(new URL(`../../../dist/${name}/index.js`, import.meta.url).href)
   const program = `
     const { openImageCache } = await import(${room('lab')})

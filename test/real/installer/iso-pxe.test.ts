@@ -175,7 +175,7 @@ test('a minimal ISO comes out byte for byte, with its root filesystem', async ()
   }
 })
 
-test('what is customised holds the same files for the same wishes', async () => {
+test('customised images hold the same files for the same options', async () => {
   const pristine = await xorriso('customised', liveFiles())
   const line =
     '$TOOL iso customize --dest-device /dev/sda --dest-ignition a.ign --dest-ignition a.ign --dest-console ttyS0 ' +

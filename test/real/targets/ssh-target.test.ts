@@ -287,7 +287,7 @@ setsid env -i $words "$@" </dev/null >/dev/null 2>&1 &
     expect(out).toBe('1\n2\n3\n4\n5\n6\n7\n8\n')
   })
 
-  test('of which nobody can tell the outcome after a boot are unknown', async () => {
+  test('have an unknown outcome after a boot', async () => {
     await using link = await cuttableLink(machine.ports.any)
     await using shell = await reach('root', link.port)
     await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom })

@@ -96,7 +96,7 @@ test.each([
   expect(refusal).toMatchObject({ status, code, remedy: expect.any(String) })
 })
 
-test('what is no lab, or does not answer, is told so', async () => {
+test('a server that is no lab, or does not answer, is an error', async () => {
   const elsewhere = new LabClient(BASE, { fetch: () => Promise.resolve(new Response('<html>', { status: 404 })) })
   await expect(elsewhere.clock()).rejects.toMatchObject({
     code: 'no-lab',

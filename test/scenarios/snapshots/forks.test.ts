@@ -81,7 +81,7 @@ test('a fork by HTTP goes on from the middle of a deployment, beside its lab, un
   )
 }, 120_000)
 
-test('what was done on disks in files is repeated in its order, whichever file answers first', async () => {
+test('writes to disks in files are repeated in their order, independent of their speed', async () => {
   for (let time = 0; time < 8; time++) {
     await using ours = await up()
     await deploying(ours)
@@ -128,7 +128,7 @@ test('a lab of a test that listens on a port has forks on others, by HTTP and by
   for (const { url } of [fork, other]) expect(await clientOf(url).state('node-0')).toBe('enroll')
 })
 
-test('what has no forks says so, and an unknown snapshot or fork is named', async () => {
+test('a lab without forks refuses them, and an unknown snapshot or fork is named', async () => {
   await using ours = await up()
   await expect(ours.lab.fork('snapshot-7')).rejects.toMatchObject({ status: 404, code: 'snapshot-unknown' })
   await expect(ours.lab.endFork('fork-7')).rejects.toMatchObject({

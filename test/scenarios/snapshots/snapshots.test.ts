@@ -181,7 +181,7 @@ test('an unknown snapshot changes nothing, and those that there are are named', 
   await expect(lab.snapshots.restore('snapshot-1')).rejects.toMatchObject({ remedy: 'there are: start' })
 })
 
-test('who waits for a node goes on waiting for the node as it is after a restore', async () => {
+test('a wait for a node goes on after a restore, for the restored node', async () => {
   await using lab = await createLab({ seed: 5, realistic: true })
   const node = await lab.enroll({ deploySteps })
   const enrolled = await lab.snapshots.take()

@@ -107,7 +107,7 @@ describe('without deploy_steps install_coreos never runs', () => {
   })
 })
 
-describe('what goes wrong is said in last_error', () => {
+describe('last_error names the failure', () => {
   test.each<[string, JsonObject[], string]>([
     [
       'an unknown step',

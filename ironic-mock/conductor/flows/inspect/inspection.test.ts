@@ -230,7 +230,7 @@ const tells = (machine: ScriptedMachine, report: SystemReport = SYSTEM) =>
   })
 
 describe('out of band', () => {
-  test('what the BMC tells, without a boot', async () => {
+  test('the report of the BMC, without a boot', async () => {
     const { lab, uuid, machine, ports } = await manageable({ inspect_interface: 'redfish' })
     tells(machine)
     const node = await lab.provision(uuid, 'inspect', 'manageable')

@@ -221,7 +221,7 @@ describe('hold', () => {
   })
 })
 
-test('without a ramdisk what only the agent can do is refused', async () => {
+test('without a ramdisk requests that need the agent are refused', async () => {
   const { machine, service } = await active()
   const node = await service([NAMED], 'service failed', { disable_ramdisk: true })
   expect(node.last_error).toContain('node does not support this service step')

@@ -102,7 +102,7 @@ describe('at every microversion', () => {
     expect(await baremetal.json('node show negotiated')).toMatchObject({ provision_state: 'enroll' })
   })
 
-  test('what a version does not know is hidden, renamed or refused', async () => {
+  test('fields of later versions are hidden, renamed or refused', async () => {
     await baremetal.ok('node create --driver fake-hardware --name laddered --resource-class gold')
     const { uuid } = await baremetal.json<{ uuid: string }>('node show laddered')
     const value = async (version: string, field: string): Promise<unknown> => {
