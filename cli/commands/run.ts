@@ -98,7 +98,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   }
   using _ = environment.onInterrupt?.(() => {
     // Without a terminal there is no user who would ask again.
-    if (!environment.stdout.isTTY || wish === 'after the stage') return false
+    if (!environment.stdout.isTTY || wish === 'after the stage' || follower.isOver) return false
     wish = wish === 'no' ? 'after the hosts' : 'after the stage'
     environment.stderr.write(
       wish === 'after the hosts'
@@ -107,28 +107,24 @@ export async function run(options: RunCommandOptions, environment: Environment, 
     )
     return true
   })
+  const finish = (report: RunReport) => finished(report, { view, options, folder, environment })
   const running = rehearse
-    ? rehearsed(options, environment, { file, hosts, shared, follower })
-    : onRealHosts(options, environment, { file, hosts, shared, follower, throughIronic })
-  return await finished(await untilStopped(running, view, environment, { path, folder }), {
-    view,
-    options,
-    folder,
-    environment,
-  })
+    ? rehearsed(options, environment, { file, hosts, shared, follower, finish })
+    : onRealHosts(options, environment, { file, hosts, shared, follower, finish, throughIronic })
+  return await untilStopped(running, view, environment, { path, folder })
 }
 
 type Shared = Omit<RunOptions, 'hosts' | 'locks' | 'access'>
 
-async function onRealHosts(options: RunCommandOptions, environment: Environment, parts: Parts): Promise<RunReport> {
-  const { file, hosts, shared, follower, throughIronic } = parts
+async function onRealHosts(options: RunCommandOptions, environment: Environment, parts: Parts): Promise<number> {
+  const { file, hosts, shared, throughIronic } = parts
   const { clock, random, logger, folder } = shared
   await using ironic =
     throughIronic === undefined ? undefined : await openIronicElsewhere(throughIronic, environment, clock)
   const { 'serve-image': address } = options
   const images = await imagesOf(options, environment)
   await using served = address === undefined ? undefined : await openImageHost({ address, clock, random, logger })
-  return await withDashboard(options, environment, { shared, follower }, () =>
+  return await withDashboard(options, environment, parts, () =>
     runHosts({
       ...(ironic ? { ironic: ironic.elsewhere } : {}),
       ...{ ...shared, hosts, locks: join(homeOf(environment), '.cache/ironstage/run-locks') },
@@ -141,22 +137,28 @@ async function onRealHosts(options: RunCommandOptions, environment: Environment,
   )
 }
 
-/** Serves the dashboard while a run goes on, unless it is left out. */
+/** Serves the dashboard while a run goes on, unless it is left out. Its pages see the end after the reports are written. */
 async function withDashboard(
   options: RunCommandOptions,
   { variables }: Environment,
-  { shared, follower, control }: Pick<Parts, 'shared' | 'follower'> & { control?: Rehearsal['control'] },
+  {
+    shared,
+    follower,
+    finish,
+    control,
+  }: Pick<Parts, 'shared' | 'follower' | 'finish'> & Partial<Pick<Rehearsal, 'control'>>,
   go: () => Promise<RunReport>,
-): Promise<RunReport> {
-  if (!isDashboardServed(options)) return go()
+): Promise<number> {
+  if (!isDashboardServed(options)) return finish(await go())
   const { clock, random, logger, folder, onEvent } = shared
   await using page = await openRunPage(follower, { ...(control ? { control } : {}), clock, random, logger })
   onEvent({ event: 'dashboard', url: page.url })
   openDashboard(page.url, options, { variables, logger })
   const report = await go()
+  const code = await finish(report)
   follower.ended(join(folder.path, 'reports', `${report.id}.html`))
-  await page.seen()
-  return report
+  await page.seen(shared.signal)
+  return code
 }
 
 /** The Ironic at a URL, with the credentials that the environment has for it. */
@@ -189,14 +191,16 @@ interface Parts {
   hosts: readonly Host[]
   shared: Shared
   follower: RunFollower
+  /** Shows and writes the report, and returns the exit code. */
+  finish: (report: RunReport) => Promise<number>
   throughIronic?: string | undefined
 }
 
 async function rehearsed(
   options: RunCommandOptions,
   environment: Environment,
-  { file, hosts, shared, follower }: Parts,
-): Promise<RunReport> {
+  { file, hosts, shared, follower, finish }: Parts,
+): Promise<number> {
   const { faults, seed = 1, resume = false } = options
   const folder = join(shared.folder.path, 'machines')
   if (!resume) await rm(folder, { recursive: true, force: true })
@@ -206,18 +210,18 @@ async function rehearsed(
     ...{ clock: shared.clock, random: shared.random, logger: shared.logger },
   })
   const { access, hosts: simulated, control } = lab
-  return await withDashboard(options, environment, { shared, follower, control }, () =>
+  return await withDashboard(options, environment, { shared, follower, finish, control }, () =>
     runHosts({ ...shared, hosts: simulated, access, locks: null, rehearsed: true, every: EVERY }),
   )
 }
 
 /** Ends the view, and says how a run that was stopped goes on. */
 async function untilStopped(
-  running: Promise<RunReport>,
+  running: Promise<number>,
   view: RunView,
   { stopped, stderr }: Environment,
   { path, folder }: { path: string; folder: RunFolder },
-): Promise<RunReport> {
+): Promise<number> {
   try {
     return await running
   } catch (error) {
@@ -236,6 +240,7 @@ interface Ended {
 }
 
 async function finished(report: RunReport, { view, options, folder, environment }: Ended): Promise<number> {
+  view.end()
   view.report(report)
   if (report.ended_at === null && !report.check_only)
     environment.stderr.write(`the run ${report.id} goes on with: ironstage run attach ${report.id}\n`)

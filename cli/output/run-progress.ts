@@ -112,6 +112,7 @@ class LiveView implements RunView {
   }
 
   end(): void {
+    if (this.#ticking.signal.aborted) return
     this.#ticking.abort()
     this.#draw()
     this.#drawn = 0

@@ -27,9 +27,9 @@ test('a page that follows the run sees its end; the run does not wait for an uno
   const { follower, page, lab } = await opened()
   await using _ = page
   follower.ended(null)
-  await page.seen()
+  await page.seen(new AbortController().signal)
   await lab.run()
-  await page.seen()
+  await page.seen(new AbortController().signal)
   expect(await lab.run()).toMatchObject({ isOver: true })
 })
 
@@ -39,7 +39,17 @@ test('a page that was closed is waited for three seconds', { timeout: 10_000 }, 
   await lab.run()
   const asked = Date.now()
   follower.ended(null)
-  await page.seen()
+  await page.seen(new AbortController().signal)
   expect(Date.now() - asked).toBeGreaterThan(2500)
   expect(Date.now() - asked).toBeLessThan(5000)
+})
+
+test('a run that is stopped waits for no page', async () => {
+  const { follower, page, lab } = await opened()
+  await using _ = page
+  await lab.run()
+  const asked = Date.now()
+  follower.ended(null)
+  await page.seen(AbortSignal.abort())
+  expect(Date.now() - asked).toBeLessThan(2500)
 })

@@ -7,8 +7,8 @@ import type { RunFollower } from './run-follower.js'
 /** The dashboard of a run, on loopback. */
 export interface RunPage extends AsyncDisposable {
   readonly url: string
-  /** Waits until the pages that follow the run have seen its end; not for long. */
-  seen(): Promise<void>
+  /** Waits until the pages that follow the run have seen its end; not for long, nor after the signal. */
+  seen(signal: AbortSignal): Promise<void>
 }
 
 /** A page that has not asked for longer is closed, or was never opened. */
@@ -35,8 +35,8 @@ export function openRunPage(
     const server = scope.use(await serveHttp({ dispatch, host: '127.0.0.1', port: 0, clock, logger }))
     return {
       url: `${server.url}${PAGE_PATH}/#/run`,
-      seen: async () => {
-        while (!askedWhenOver && clock.now() - asked < FOLLOWS) await clock.sleep(LOOK_EVERY)
+      seen: async (signal) => {
+        while (!askedWhenOver && !signal.aborted && clock.now() - asked < FOLLOWS) await clock.sleep(LOOK_EVERY)
         // The answer is on its way.
         if (askedWhenOver) await clock.sleep(LOOK_EVERY)
       },

@@ -120,6 +120,24 @@ test('a run replaces the report of another, and leaves it as it is where it cann
   }
 })
 
+test('a page sees the end of a run once its reports are written', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-seen-'))
+  try {
+    const [file, html] = [join(folder, 'hosts.yaml'), join(folder, 'night.html')]
+    await writeFile(join(folder, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
+    await writeFile(file, hostsYaml(1))
+    const running = command(['run', file, '--rehearse', '--json', '--html', html])
+    const [, url] = await running.printed(/"dashboard","url":"([^"]*)\/_lab/)
+    const isOver = async () => ((await (await fetch(`${url}/_lab/run`)).json()) as { isOver: boolean }).isOver
+    while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(await readFile(html, 'utf8')).toMatch(/^<!DOCTYPE html>/i)
+    expect(running.stdout).toContain('"event":"report"')
+    expect(await running.ended, running.stderr).toBe(0)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
 test('a run whose folder another process works in is not begun, nor its rehearsal forgotten', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-twice-'))
   try {
