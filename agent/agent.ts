@@ -34,14 +34,16 @@ class RunningAgent implements Agent {
   readonly #outgoing: Outgoing
   readonly #timer: Timer
   readonly #facts: TargetFacts
-  readonly #runner: CommandRunner
-  readonly #commands: Commands
-  readonly #logger: Logger
-  readonly #onGaveUp: (why: string) => void
+  readonly #startedAt: number
+  /** The parts that take commands, made for the first request: most agents of a fleet only wait. */
+  #made: { runner: CommandRunner; commands: Commands; api: Dispatch } | undefined
   #state: AgentState
   /** Node as the last command sent it. */
   #node: JsonObject | undefined
-  readonly dispatch: Dispatch
+  readonly dispatch: Dispatch = (request) =>
+    this.#parts.api(request).catch((error: unknown) => {
+      throw this.#scope.isClosed ? new ConnectionFailed('the agent stopped', { cause: error }) : error
+    })
 
   constructor(options: AgentOptions) {
     const { boot, clock, callbackUrl, transport, target } = options
@@ -50,29 +52,57 @@ class RunningAgent implements Agent {
     this.#options = options
     this.#settings = settings
     this.#rules = {
-      ...{ config: settings, pace: options.pace ?? PROMPT_PACE, nodeUuid, standalone: standalone !== undefined },
+      config: settings,
+      pace: options.pace ?? PROMPT_PACE,
+      nodeUuid,
+      standalone: standalone !== undefined,
       tls: options.tls !== undefined && settings.server.auto,
     }
     this.#state = initialState(readSavedState(options.saved.read(), boot.id) ?? newBoot(boot.id, callbackUrl, settings))
-    this.#logger = withFields(options.logger, { agent: target.name })
-    this.#onGaveUp = options.onGaveUp ?? (() => {})
+    this.#startedAt = clock.now()
     this.#timer = new Timer(clock)
-    this.#scope.onClose(() => this.#timer.cancel())
-    // Wait for a running save: the owner of the storage may close it after the stop.
-    this.#scope.onClose(() => this.#events.run(() => {}))
-    const { signal } = this.#scope
-    this.#facts = new TargetFacts({
-      ...{ target, clock, signal, managers: options.managers, hardware: options.hardware ?? readHardware },
-      lldpTimeout: settings.lldpTimeout,
-      ownLog: () => this.#runner.ownLog,
+    this.#scope.onClose(async () => {
+      // Wait for a running save: the owner of the storage may close it after the stop.
+      await this.#events.run(() => {})
+      this.#timer.cancel()
     })
-    this.#outgoing = new Outgoing({ transport, settings, signal, tls: options.tls, facts: this.#facts })
-    this.#runner = new CommandRunner({
-      ...{ target, clock, signal, environment: options.environment, logger: this.#logger },
-      probe: options.probe ?? new Probe(),
+    this.#facts = new TargetFacts({
+      target,
+      clock,
+      managers: options.managers,
+      hardware: options.hardware ?? readHardware,
+      lldpTimeout: settings.lldpTimeout,
+      ownLog: () => this.#made?.runner.ownLog ?? [],
+    })
+    this.#outgoing = new Outgoing({ transport, settings, tls: options.tls, facts: this.#facts })
+    if (this.#state.saved.callbackUrl !== callbackUrl)
+      this.#logger(
+        'warn',
+        `this boot began with the callback URL ${this.#state.saved.callbackUrl}, which stays in force`,
+      )
+    if (settings.unknown.length > 0)
+      this.#logger('warn', `these are no options of ironic-python-agent and do nothing: ${settings.unknown.join(', ')}`)
+    this.#begin()
+  }
+
+  get #logger(): Logger {
+    return withFields(this.#options.logger, { agent: this.#options.target.name })
+  }
+
+  get #parts() {
+    return (this.#made ??= this.#make())
+  }
+
+  #make() {
+    const { target, clock, standalone, random } = this.#options
+    const settings = this.#settings
+    const { signal } = this.#scope
+    const runner = new CommandRunner({
+      ...{ target, clock, signal, environment: this.#options.environment, logger: this.#logger },
+      probe: this.#options.probe ?? new Probe(),
       managers: () => this.#facts.managers(),
       inventory: async () => (await this.#facts.read()).inventory,
-      onProgress: options.onProgress ?? (() => {}),
+      onProgress: this.#options.onProgress ?? (() => {}),
       standalone: standalone !== undefined,
       ignoreBootloaderFailure: settings.ignoreBootloaderFailure,
       images: () => {
@@ -87,33 +117,22 @@ class RunningAgent implements Agent {
       },
       commands: () => this.#state.saved.commands,
     })
-    this.#commands = new Commands({
-      ...{ runner: this.#runner, target, random: options.random, logger: this.#logger, signal },
+    const commands = new Commands({
+      ...{ runner, target, random, logger: this.#logger, signal },
       state: () => this.#state.saved,
       apply: (event) => this.#apply(event),
     })
     const api = agentDispatch({
-      serving: () => isServing(this.#state.live.phase) && !signal.aborted,
+      serving: () => isServing(this.#state.live.phase) && !this.#scope.isClosed,
       token: () => this.#state.saved.token,
-      startedAt: clock.now(),
+      startedAt: this.#startedAt,
       commands: () => this.#state.saved.commands,
-      post: (request) => this.#commands.post(request),
-      ended: (id) => this.#commands.ended(id),
+      post: (request) => commands.post(request),
+      ended: (id) => commands.ended(id),
       resultsRead: () => this.#send({ kind: 'results read' }),
       refused: (sentence) => this.#logger('warn', sentence),
     })
-    this.dispatch = (request) =>
-      api(request).catch((error: unknown) => {
-        throw signal.aborted ? new ConnectionFailed('the agent stopped', { cause: error }) : error
-      })
-    if (this.#state.saved.callbackUrl !== callbackUrl)
-      this.#logger(
-        'warn',
-        `this boot began with the callback URL ${this.#state.saved.callbackUrl}, which stays in force`,
-      )
-    if (settings.unknown.length > 0)
-      this.#logger('warn', `these are no options of ironic-python-agent and do nothing: ${settings.unknown.join(', ')}`)
-    this.#begin()
+    return { runner, commands, api }
   }
 
   /** Delays the start, since some controllers show their disks late. */
@@ -146,16 +165,16 @@ class RunningAgent implements Agent {
   /** Processes one event: computes the new state, saves it, and only then adopts it and runs its effects. */
   #apply(event: AgentEvent): Promise<Reduction> {
     return this.#events.run(async () => {
-      this.#scope.signal.throwIfAborted()
+      this.#scope.throwIfClosed()
       const { clock, random, saved } = this.#options
       const reduction = reduce(this.#state, event, { at: clock.now(), chance: random.next() }, this.#rules)
       if (reduction.state.saved !== this.#state.saved) await saved.write(reduction.state.saved)
-      this.#scope.signal.throwIfAborted()
+      this.#scope.throwIfClosed()
       this.#state = reduction.state
       if (isServing(this.phase)) this.#facts.settle()
       for (const effect of reduction.effects) this.#act(effect)
       const last = reduction.state.saved.commands.at(-1)
-      if (event.kind === 'command ended' && last?.id === event.id) this.#commands.notifyEnded(last)
+      if (event.kind === 'command ended' && last?.id === event.id) this.#parts.commands.notifyEnded(last)
       return reduction
     })
   }
@@ -165,10 +184,10 @@ class RunningAgent implements Agent {
     this.#spawn(() => this.#apply(event))
   }
 
-  #spawn(work: () => Promise<unknown>): void {
+  #spawn(work: (signal: AbortSignal) => Promise<unknown>): void {
     // A transport or target that never answers must not block a stop.
     this.#scope.spawn(
-      (signal) => unlessAborted(work(), signal),
+      (signal) => unlessAborted(work(signal), signal),
       (error) => this.#logger('error', `the agent failed: ${errorChain(error).join(': ')}`, { error }),
     )
   }
@@ -177,25 +196,25 @@ class RunningAgent implements Agent {
     const { saved } = this.#state
     switch (effect.kind) {
       case 'inspect':
-        return this.#spawn(async () => this.#apply(await this.#outgoing.inspect()))
+        return this.#spawn(async (signal) => this.#apply(await this.#outgoing.inspect(signal)))
       case 'discover':
-        return this.#spawn(async () => this.#apply(await this.#outgoing.discover()))
+        return this.#spawn(async (signal) => this.#apply(await this.#outgoing.discover(signal)))
       case 'look up':
-        return this.#spawn(async () => this.#apply(await this.#outgoing.lookUp(saved, effect.nodeUuid)))
+        return this.#spawn(async (signal) => this.#apply(await this.#outgoing.lookUp(saved, effect.nodeUuid, signal)))
       case 'secure':
-        return this.#spawn(async () => this.#apply(await this.#outgoing.secure(saved)))
+        return this.#spawn(async (signal) => this.#apply(await this.#outgoing.secure(saved, signal)))
       case 'heartbeat':
-        return this.#spawn(async () => this.#apply(await this.#outgoing.heartbeat(saved)))
+        return this.#spawn(async (signal) => this.#apply(await this.#outgoing.heartbeat(saved, signal)))
       case 'run':
-        return this.#spawn(() => this.#commands.run(effect.command))
+        return this.#spawn(() => this.#parts.commands.run(effect.command))
       case 'resume':
-        return this.#spawn(() => this.#commands.resume(effect.command))
+        return this.#spawn(() => this.#parts.commands.resume(effect.command))
       case 'wait':
         return this.#wait(effect.until, effect.weak, effect.for)
       case 'log':
         return this.#logger(effect.level, effect.message)
       case 'give up':
-        this.#onGaveUp(effect.why)
+        this.#options.onGaveUp?.(effect.why)
         return this.#logger('error', effect.why)
     }
   }
@@ -206,7 +225,7 @@ class RunningAgent implements Agent {
 
   /** Looks the node up again. Only the node of the answer is used: this boot has its token. */
   async #nodeAgain(): Promise<JsonObject | null> {
-    const event = await this.#outgoing.lookUp(this.#state.saved, this.#state.saved.nodeUuid)
+    const event = await this.#outgoing.lookUp(this.#state.saved, this.#state.saved.nodeUuid, this.#scope.signal)
     if (event.kind === 'looked up') return event.answer.node
     if (event.kind === 'lookup failed') this.#logger('warn', `Ironic does not tell the node again: ${event.why}`)
     return null

@@ -60,7 +60,7 @@ export function readSettings(
     })
   const collectors = values.inspection_collectors
   const fromApi = collectors.length > 0 ? apiUrls.map((url) => `${url}/v1/continue_inspection`) : []
-  return {
+  return shared({
     apiUrls,
     inspectionUrls: callbacks.length > 0 ? callbacks : fromApi,
     collectors: collectors.length > 0 ? collectors : ['default', 'logs'],
@@ -91,7 +91,16 @@ export function readSettings(
     },
     requestTimeout: values.http_request_timeout * 1000,
     unknown,
-  }
+  })
+}
+
+let latest: { text: string; settings: AgentSettings } | undefined
+
+/** Settings are the same for most agents of a fleet, which then have one object. */
+function shared(settings: AgentSettings): AgentSettings {
+  const text = JSON.stringify(settings)
+  if (latest?.text !== text) latest = { text, settings }
+  return latest.settings
 }
 
 function certificateFiles(values: { tls_cert_file: string | null; tls_key_file: string | null }) {

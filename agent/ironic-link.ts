@@ -20,12 +20,11 @@ import type { SavedState } from './state.js'
 const JSON_HEADERS = { accept: 'application/json', 'content-type': 'application/json' }
 
 /**
- * The agent's calls to Ironic. Each returns the resulting event, and rejects only when it is aborted. The API URL that
+ * The agent's calls to Ironic. Each returns the resulting event, and rejects only when its signal is aborted. The API URL that
  * answered last is tried first.
  */
 export class IronicLink {
   readonly #transport: Transport
-  readonly #signal: AbortSignal
   readonly #headers: Readonly<Record<string, string>>
   #apiUrls: readonly string[]
   #inspectionUrls: readonly string[]
@@ -34,53 +33,58 @@ export class IronicLink {
     transport: Transport
     apiUrls: readonly string[]
     inspectionUrls: readonly string[]
-    signal: AbortSignal
     /** Request id sent with every call, to find it in Ironic's log. */
     requestId?: string | null
   }) {
     this.#headers = options.requestId ? { ...JSON_HEADERS, 'x-openstack-request-id': options.requestId } : JSON_HEADERS
     this.#transport = options.transport
-    this.#signal = options.signal
     this.#apiUrls = options.apiUrls
     this.#inspectionUrls = options.inspectionUrls
   }
 
   /** Sends no version header, as IPA: only then does Ironic answer with the bare uuid. */
-  async inspect(data: InspectionData): Promise<AgentEvent> {
+  async inspect(data: InspectionData, signal: AbortSignal): Promise<AgentEvent> {
     try {
-      const response = await this.#first(this.#inspectionUrls, { method: 'POST', path: '', body: JSON.stringify(data) })
+      const response = await this.#first(this.#inspectionUrls, {
+        ...{ method: 'POST', path: '', body: JSON.stringify(data), signal },
+      })
       this.#inspectionUrls = response.urls
       const { status } = response
       if (status === 409 || status >= 500) return { kind: 'inspection failed', why: sentence(response) }
       if (status >= 400) return { kind: 'inspection refused', why: sentence(response), isUnexpected: status === 404 }
       return { kind: 'inspection taken', uuid: parseInspectionAnswer(parsed(response)).uuid }
     } catch (error) {
-      return { kind: 'inspection failed', why: this.#why(error) }
+      return { kind: 'inspection failed', why: why(error, signal) }
     }
   }
 
-  async discover(): Promise<AgentEvent> {
+  async discover(signal: AbortSignal): Promise<AgentEvent> {
     try {
-      const response = await this.#api({ method: 'GET', path: '/' })
+      const response = await this.#api({ method: 'GET', path: '/', signal })
       if (response.status !== 200) return { kind: 'version not found', why: sentence(response) }
       return { kind: 'version found', version: parseIronicRoot(parsed(response)).default_version.version }
     } catch (error) {
-      return { kind: 'version not found', why: this.#why(error) }
+      return { kind: 'version not found', why: why(error, signal) }
     }
   }
 
-  async lookUp(macs: readonly string[], nodeUuid: string | null, ironicVersion: string): Promise<AgentEvent> {
+  async lookUp(
+    macs: readonly string[],
+    nodeUuid: string | null,
+    ironicVersion: string,
+    signal: AbortSignal,
+  ): Promise<AgentEvent> {
     const query = new URLSearchParams({
       addresses: macs.join(','),
       ...(nodeUuid === null ? {} : { node_uuid: nodeUuid }),
     })
     try {
       const version = lowerVersion(ironicVersion, LOOKUP_VERSION)
-      const response = await this.#api({ method: 'GET', path: `/v1/lookup?${query.toString()}`, version })
+      const response = await this.#api({ method: 'GET', path: `/v1/lookup?${query.toString()}`, version, signal })
       if (response.status === 200) return { kind: 'looked up', answer: parseLookupAnswer(parsed(response)) }
       return { kind: 'lookup failed', why: sentence(response), conflict: response.status === 409 }
     } catch (error) {
-      return { kind: 'lookup failed', why: this.#why(error), conflict: false }
+      return { kind: 'lookup failed', why: why(error, signal), conflict: false }
     }
   }
 
@@ -88,6 +92,7 @@ export class IronicLink {
     nodeUuid: string,
     { callbackUrl, token, tls }: Pick<SavedState, 'callbackUrl' | 'token' | 'tls'>,
     ironicVersion: string,
+    signal: AbortSignal,
   ): Promise<AgentEvent> {
     const body: HeartbeatBody = {
       callback_url: tls ? callbackUrl.replace(/^http:/, 'https:') : callbackUrl,
@@ -98,12 +103,12 @@ export class IronicLink {
     try {
       const version = lowerVersion(ironicVersion, HEARTBEAT_VERSION)
       const path = `/v1/heartbeat/${encodeURIComponent(nodeUuid)}`
-      const response = await this.#api({ method: 'POST', path, version, body: JSON.stringify(body) })
+      const response = await this.#api({ method: 'POST', path, version, body: JSON.stringify(body), signal })
       // IPA treats even a 200 as an error: Ironic answers 202.
       if (response.status === 202) return { kind: 'heartbeat taken' }
       return { kind: 'heartbeat failed', why: sentence(response) }
     } catch (error) {
-      return { kind: 'heartbeat failed', why: this.#why(error) }
+      return { kind: 'heartbeat failed', why: why(error, signal) }
     }
   }
 
@@ -122,7 +127,7 @@ export class IronicLink {
           url: `${url}${call.path}`,
           headers: { ...this.#headers, ...(call.version === undefined ? {} : { [VERSION_HEADER]: call.version }) },
           ...(call.body === undefined ? {} : { body: call.body }),
-          signal: this.#signal,
+          signal: call.signal,
         })
         return { ...response, urls: index === 0 ? urls : [url, ...urls.filter((other) => other !== url)] }
       } catch (error) {
@@ -132,11 +137,11 @@ export class IronicLink {
     }
     throw failure
   }
+}
 
-  #why(error: unknown): string {
-    if (this.#signal.aborted) throw error
-    return error instanceof Error ? error.message : String(error)
-  }
+function why(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) throw error
+  return error instanceof Error ? error.message : String(error)
 }
 
 interface Call {
@@ -144,6 +149,7 @@ interface Call {
   readonly path: string
   readonly version?: string
   readonly body?: string
+  readonly signal: AbortSignal
 }
 
 function parsed({ body = '' }: WireResponse): unknown {

@@ -54,8 +54,8 @@ export class TargetFacts {
     return this.#macs
   }
 
-  async inspectionData(collectors: readonly string[]): Promise<InspectionData> {
-    const { target, clock, signal, lldpTimeout, ownLog } = this.#options
+  async inspectionData(collectors: readonly string[], signal: AbortSignal): Promise<InspectionData> {
+    const { target, clock, lldpTimeout, ownLog } = this.#options
     return inspectionData({
       ...{ target, collectors, clock, lldpTimeout, signal },
       managers: await this.managers(),
@@ -72,7 +72,5 @@ export interface TargetFactsOptions {
   clock: Clock
   /** Milliseconds. */
   lldpTimeout: number
-  /** Aborted when the agent is stopped. */
-  signal: AbortSignal
   ownLog(): readonly string[]
 }

@@ -33,13 +33,29 @@ export class SharedAbort extends AbortController {
  * even when one fails to; `signal` is aborted first, so that every wait inside ends.
  */
 export class Scope implements AsyncDisposable {
-  readonly #controller = sharedAbort()
+  /** Made when it is first asked for. The one for work in the background ends with that, unless others have it too. */
+  #controller: SharedAbort | undefined
+  #isLent = false
   #closers: (() => unknown)[] | undefined
   #background: Set<Promise<unknown>> | undefined
   #closed: Promise<void> | undefined
 
   get signal(): AbortSignal {
-    return this.#controller.signal
+    this.#isLent = true
+    return this.#own.signal
+  }
+
+  get isClosed(): boolean {
+    return this.#controller?.aborted ?? false
+  }
+
+  /** @throws ScopeClosed */
+  throwIfClosed(): void {
+    if (this.isClosed) this.signal.throwIfAborted()
+  }
+
+  get #own(): SharedAbort {
+    return (this.#controller ??= sharedAbort())
   }
 
   use<T extends AsyncDisposable | Disposable>(resource: T): T {
@@ -58,13 +74,15 @@ export class Scope implements AsyncDisposable {
    * itself; before that it goes to `failed`.
    */
   spawn(work: (signal: AbortSignal) => Promise<unknown>, failed: (error: unknown) => void): void {
-    const running = work(this.signal)
+    const running = work(this.#own.signal)
       .catch((error: unknown) => {
-        if (!this.signal.aborted) failed(error)
+        if (!this.isClosed) failed(error)
       })
       .finally(() => {
         this.#background?.delete(running)
-        if (this.#background?.size === 0) this.#background = undefined
+        if (this.#background?.size !== 0) return
+        this.#background = undefined
+        if (!this.#isLent && !this.isClosed) this.#controller = undefined
       })
     this.#background ??= new Set()
     this.#background.add(running)
@@ -75,7 +93,7 @@ export class Scope implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    this.#controller.abort(new ScopeClosed())
+    this.#own.abort(new ScopeClosed())
     const errors: unknown[] = []
     for (const close of this.#closers?.reverse() ?? []) {
       try {
@@ -163,13 +181,16 @@ export function onAbort(signal: AbortSignal, then: (reason: unknown) => void): D
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', aborted) }
 }
 
+/** An end without a value: a mutex holds no result. */
+const nothing = (): void => {}
+
 /** Runs one piece of work at a time, in the order of the calls. */
 export class Mutex {
   #tail: Promise<unknown> = Promise.resolve()
 
   run<T>(work: () => Promise<T> | T): Promise<T> {
     const run = this.#tail.then(work)
-    this.#tail = run.catch(() => {})
+    this.#tail = run.then(nothing, nothing)
     return run
   }
 }

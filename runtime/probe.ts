@@ -73,7 +73,7 @@ export class Probe {
   /** @param kinds the kinds of points to see; without, all */
   attach(sees: Interceptor, kinds?: readonly string[]): Disposable {
     const attached = { sees, kinds }
-    this.#interceptors = [...this.#interceptors, attached]
+    this.#interceptors = this.#interceptors.concat(attached)
     return {
       [Symbol.dispose]: () => {
         this.#interceptors = this.#interceptors.filter((other) => other !== attached)

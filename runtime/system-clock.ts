@@ -1,6 +1,6 @@
 import type { Clock, SleepOptions } from './clock.js'
 import { LabClock, REAL_WORK_SPEED } from './system-lab-clock.js'
-import { sleepBy, TimerHeap, type Timer } from './timer-heap.js'
+import { sleepBy, Timer, TimerHeap } from './timer-heap.js'
 
 /** setTimeout takes a signed 32-bit count of milliseconds; longer sleeps are made of several. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1
@@ -41,17 +41,17 @@ class SystemClock implements Clock {
 
   timer(ms: number, fire: () => void, { weak = false }: Pick<SleepOptions, 'weak'> = {}): Disposable {
     const at = performance.now() + Math.max(0, ms) / this.speed
-    const timer: Timer = { at, order: this.#order++, weak, fire }
+    const timer = new Timer(at, this.#order++, weak, fire, this)
     this.#timers.push(timer)
     if (!weak) this.#strong++
     this.#arm()
-    return {
-      [Symbol.dispose]: () => {
-        if (!this.#timers.remove(timer)) return
-        if (!weak) this.#strong--
-        this.#arm()
-      },
-    }
+    return timer
+  }
+
+  cancel(timer: Timer): void {
+    if (!this.#timers.remove(timer)) return
+    if (!timer.weak) this.#strong--
+    this.#arm()
   }
 
   hold(): Disposable {

@@ -6,9 +6,18 @@ export interface Due {
 }
 
 /** A pending sleep of a clock. */
-export interface Timer extends Due {
-  weak: boolean
-  fire: () => void
+export class Timer implements Due, Disposable {
+  constructor(
+    readonly at: number,
+    readonly order: number,
+    readonly weak: boolean,
+    readonly fire: () => void,
+    private readonly owner: { cancel(timer: Timer): void },
+  ) {}
+
+  [Symbol.dispose](): void {
+    this.owner.cancel(this)
+  }
 }
 
 /** A binary heap by time and order, so that a lab of thousands of heartbeats stays cheap. */

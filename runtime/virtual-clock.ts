@@ -1,5 +1,5 @@
 import type { Clock, SleepOptions } from './clock.js'
-import { sleepBy, TimerHeap } from './timer-heap.js'
+import { sleepBy, Timer, TimerHeap } from './timer-heap.js'
 
 /**
  * Thrown by {@link VirtualClock.until} when the awaited thing can no longer happen: nothing runs and no timer is set.
@@ -112,17 +112,18 @@ export class VirtualClock implements Clock {
     fire: () => void,
     { weak = false, order = this.#order++ }: Omit<SleepOptions, 'signal'> = {},
   ): Disposable {
-    const timer = { at: this.#now + Math.max(0, ms), order, weak, fire }
+    const timer = new Timer(this.#now + Math.max(0, ms), order, weak, fire, this)
     this.#timers.push(timer)
     if (!weak) this.#strong++
     this.timersChanged()
-    return {
-      [Symbol.dispose]: () => {
-        if (!this.#timers.remove(timer)) return
-        if (!weak) this.#strong--
-        this.timersChanged()
-      },
-    }
+    return timer
+  }
+
+  /** Takes a timer away. */
+  cancel(timer: Timer): void {
+    if (!this.#timers.remove(timer)) return
+    if (!timer.weak) this.#strong--
+    this.timersChanged()
   }
 
   hold(why: string): Disposable {

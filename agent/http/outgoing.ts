@@ -12,7 +12,7 @@ const OLDEST_IRONIC = '1.1'
 
 /**
  * Actions that the agent starts itself, mostly calls to Ironic. Each returns the resulting event, and rejects only when
- * the agent is stopped.
+ * its signal is aborted, since the agent is stopped.
  */
 export class Outgoing {
   readonly #options: OutgoingOptions
@@ -20,26 +20,27 @@ export class Outgoing {
 
   constructor(options: OutgoingOptions) {
     this.#options = options
-    const { transport, signal, settings } = options
-    this.#link = new IronicLink({ transport, signal, ...settings })
+    const { transport, settings } = options
+    const { apiUrls, inspectionUrls, requestId } = settings
+    this.#link = new IronicLink({ transport, apiUrls, inspectionUrls, requestId })
   }
 
-  async inspect(): Promise<AgentEvent> {
+  async inspect(signal: AbortSignal): Promise<AgentEvent> {
     const { facts, settings } = this.#options
     try {
-      return await this.#link.inspect(await facts.inspectionData(settings.collectors))
+      return await this.#link.inspect(await facts.inspectionData(settings.collectors, signal), signal)
     } catch (error) {
       return { kind: 'inspection failed', why: errorChain(error).join(': ') }
     }
   }
 
-  async discover(): Promise<AgentEvent> {
+  async discover(signal: AbortSignal): Promise<AgentEvent> {
     const { ironicVersion: version } = this.#options.settings
-    return version === null ? this.#link.discover() : { kind: 'version found', version }
+    return version === null ? this.#link.discover(signal) : { kind: 'version found', version }
   }
 
-  async secure({ tls: identity = null, tlsRules }: SavedState): Promise<AgentEvent> {
-    const { facts, signal, tls } = this.#options
+  async secure({ tls: identity = null, tlsRules }: SavedState, signal: AbortSignal): Promise<AgentEvent> {
+    const { facts, tls } = this.#options
     try {
       const { hostname } = (await facts.hardware()).inventory
       return { kind: 'secured', identity: await tls!.serve(identity, hostname, tlsRules) }
@@ -49,17 +50,17 @@ export class Outgoing {
     }
   }
 
-  async lookUp({ ironicVersion }: SavedState, nodeUuid: string | null): Promise<AgentEvent> {
+  async lookUp({ ironicVersion }: SavedState, nodeUuid: string | null, signal: AbortSignal): Promise<AgentEvent> {
     try {
       const macs = await this.#options.facts.macs()
-      return await this.#link.lookUp(macs, nodeUuid, ironicVersion ?? OLDEST_IRONIC)
+      return await this.#link.lookUp(macs, nodeUuid, ironicVersion ?? OLDEST_IRONIC, signal)
     } catch (error) {
       return { kind: 'lookup failed', why: errorChain(error).join(': '), conflict: false }
     }
   }
 
-  heartbeat(saved: SavedState): Promise<AgentEvent> {
-    return this.#link.heartbeat(saved.nodeUuid ?? '', saved, saved.ironicVersion ?? OLDEST_IRONIC)
+  heartbeat(saved: SavedState, signal: AbortSignal): Promise<AgentEvent> {
+    return this.#link.heartbeat(saved.nodeUuid ?? '', saved, saved.ironicVersion ?? OLDEST_IRONIC, signal)
   }
 }
 
@@ -68,6 +69,4 @@ export interface OutgoingOptions {
   settings: AgentSettings
   facts: TargetFacts
   tls: AgentTls | undefined
-  /** Aborted when the agent is stopped. */
-  signal: AbortSignal
 }

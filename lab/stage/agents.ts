@@ -1,4 +1,4 @@
-import { startAgent, type Agent, type AgentPace, type AgentProgress } from '../../agent/index.js'
+import { startAgent, type Agent, type AgentPace, type AgentProgress, type AgentTls } from '../../agent/index.js'
 import type { ConfigFile } from '../../runtime/index.js'
 import { kernelParameters, type Boot, type Machine } from '../../machine/index.js'
 import { Probe, errorChain, withFields, type Clock, type Logger, type Random } from '../../runtime/index.js'
@@ -50,6 +50,8 @@ export interface AgentBoot {
   copied: readonly ConfigFile[]
 }
 
+const NO_ENVIRONMENT: Readonly<Record<string, string>> = {}
+
 interface Running {
   boot: string
   agent: Agent
@@ -59,6 +61,8 @@ interface Running {
 /** Agents in the ramdisks. Each starts with a boot of its machine's ramdisk, and ends with that boot. */
 export class Agents implements AsyncDisposable {
   readonly #options: AgentsOptions
+  /** The same for all agents, which share a listener. */
+  #tls: AgentTls | undefined
   readonly #running = new Map<string, Running>()
   /** Step that each machine's agent carries out, and whether it is the installation of the present boot. */
   readonly #steps = new Map<string, string>()
@@ -112,7 +116,7 @@ export class Agents implements AsyncDisposable {
         target: machine.target,
         managers: this.#options.managers ?? standardManagers,
         boot: { id: boot.id, parameters },
-        environment: live?.agent?.environment ?? {},
+        environment: live?.agent?.environment ?? NO_ENVIRONMENT,
         callbackUrl: addresses.urlOf(id),
         transport: probed(cabledFrom(machine, transport(id, known)), own, { from: 'agent', to: 'ironic' }),
         saved: { read: () => machine.saved('agent'), write: (value) => machine.save('agent', value) },
@@ -129,7 +133,7 @@ export class Agents implements AsyncDisposable {
         ...(nodeUuid === undefined ? {} : { nodeUuid }),
         ...(standalone ? { standalone } : {}),
         configFiles: configured,
-        ...(tls && addresses.tls ? { tls: addresses.tls(random) } : {}),
+        ...(tls && addresses.tls ? { tls: (this.#tls ??= addresses.tls(random)) } : {}),
       })
       this.#running.set(id, { boot: boot.id, agent, mounted: addresses.mount(id, agent.dispatch) })
     } catch (error) {
