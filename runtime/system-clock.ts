@@ -21,6 +21,11 @@ class SystemClock implements Clock {
   readonly #started = performance.now()
   /** By wall time, in milliseconds since the start of the process. */
   readonly #timers = new TimerHeap()
+  readonly #cancelled = (timer: Timer): void => {
+    if (!this.#timers.remove(timer)) return
+    if (!timer.weak) this.#strong--
+    this.#arm()
+  }
   #order = 0
   #strong = 0
   #wake: { at: number; timeout: NodeJS.Timeout } | undefined
@@ -41,17 +46,11 @@ class SystemClock implements Clock {
 
   timer(ms: number, fire: () => void, { weak = false }: Pick<SleepOptions, 'weak'> = {}): Disposable {
     const at = performance.now() + Math.max(0, ms) / this.speed
-    const timer = new Timer(at, this.#order++, weak, fire, this)
+    const timer = new Timer(at, this.#order++, weak, fire, this.#cancelled)
     this.#timers.push(timer)
     if (!weak) this.#strong++
     this.#arm()
     return timer
-  }
-
-  cancel(timer: Timer): void {
-    if (!this.#timers.remove(timer)) return
-    if (!timer.weak) this.#strong--
-    this.#arm()
   }
 
   hold(): Disposable {

@@ -12,11 +12,11 @@ export class Timer implements Due, Disposable {
     readonly order: number,
     readonly weak: boolean,
     readonly fire: () => void,
-    private readonly owner: { cancel(timer: Timer): void },
+    private readonly cancelled: (timer: Timer) => void,
   ) {}
 
   [Symbol.dispose](): void {
-    this.owner.cancel(this)
+    this.cancelled(this)
   }
 }
 

@@ -63,6 +63,11 @@ export class VirtualClock implements Clock {
   #order = 0
   #fired = 0
   #timers = new TimerHeap()
+  readonly #cancelled = (timer: Timer): void => {
+    if (!this.#timers.remove(timer)) return
+    if (!timer.weak) this.#strong--
+    this.timersChanged()
+  }
   #strong = 0
   readonly #holds = new Map<symbol, string>()
   #released: (() => void)[] = []
@@ -112,18 +117,11 @@ export class VirtualClock implements Clock {
     fire: () => void,
     { weak = false, order = this.#order++ }: Omit<SleepOptions, 'signal'> = {},
   ): Disposable {
-    const timer = new Timer(this.#now + Math.max(0, ms), order, weak, fire, this)
+    const timer = new Timer(this.#now + Math.max(0, ms), order, weak, fire, this.#cancelled)
     this.#timers.push(timer)
     if (!weak) this.#strong++
     this.timersChanged()
     return timer
-  }
-
-  /** Takes a timer away. */
-  cancel(timer: Timer): void {
-    if (!this.#timers.remove(timer)) return
-    if (!timer.weak) this.#strong--
-    this.timersChanged()
   }
 
   hold(why: string): Disposable {
