@@ -7,6 +7,7 @@ import {
   sweepTemporaryFolders,
   UserError,
   userError,
+  visibleText,
 } from '../runtime/index.js'
 import { groupCommands } from './help-groups.js'
 import { Stopped, type Environment, type Output } from './environment.js'
@@ -107,10 +108,10 @@ function failed(error: unknown, stderr: Output): number {
   // Commander ends help and the version by an error too.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   const user = userError(error)
-  const [sentence, ...causes] = errorChain(user ?? error)
+  const [sentence, ...causes] = errorChain(user ?? error).map(visibleText)
   stderr.write(`ironstage: ${sentence}\n`)
   for (const cause of causes) stderr.write(`  because: ${cause}\n`)
-  if (user?.remedy) stderr.write(`  try: ${user.remedy}\n`)
+  if (user?.remedy) stderr.write(`  try: ${visibleText(user.remedy)}\n`)
   if (!user && error instanceof Error) stderr.write(`  this is a defect of ironstage:\n${error.stack ?? ''}\n`)
   return user instanceof UserError && user.kind === 'usage' ? 2 : 1
 }

@@ -66,3 +66,4 @@ export { type ClockState, type Mover, LabTimeOver, NothingLeftToHappen, VirtualC
 export { DURATION_PATTERN, durationText, readDuration } from './duration.js'
 export { type ClockMode, LabClock } from './system-lab-clock.js'
 export { parseSize } from './size.js'
+export { visibleLine, visibleText } from './visible-text.js'

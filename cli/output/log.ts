@@ -1,4 +1,4 @@
-import type { Logger } from '../../runtime/index.js'
+import { visibleText, type Logger } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 
 /** Warnings and errors of what runs, on standard error: a line each, or a JSON object each. */
@@ -10,7 +10,7 @@ export function logTo({ stderr }: Environment, json: boolean): Logger {
     stderr.write(
       json
         ? `${JSON.stringify({ event: 'log', level, room, node, message })}\n`
-        : `${[level, room, node, message].filter(Boolean).join(': ')}\n`,
+        : `${visibleText([level, room, node, message].filter(Boolean).join(': '))}\n`,
     )
   }
 }

@@ -1,3 +1,4 @@
+import { visibleLine } from '../../runtime/index.js'
 import { STAGES, type DeploymentEvent, type StageName } from '../../runs/index.js'
 
 /** Shows a deployment while it runs. */
@@ -22,7 +23,7 @@ export function lineProgress(write: (text: string) => void): ProgressView {
       }
       if (event.event === 'progress' && 'stage' in event) shown = -Infinity
       const text = lineOf(event)
-      if (text !== null) write(`${elapsed.toFixed(2).padStart(7)}s  ${text}\n`)
+      if (text !== null) write(`${elapsed.toFixed(2).padStart(7)}s  ${visibleLine(text)}\n`)
     },
     tick() {},
     end() {},

@@ -6,7 +6,7 @@ import {
   type RunEvent,
   type RunReport,
 } from '../../hardware-lab/index.js'
-import type { Clock } from '../../runtime/index.js'
+import { visibleLine, visibleText, type Clock } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 
 /** Shows a run over many hosts. */
@@ -30,7 +30,7 @@ export function runView(
     }
   if (!environment.stdout.isTTY)
     return {
-      show: (event) => write(lineOf(event)),
+      show: (event) => write(visibleText(lineOf(event))),
       end: () => {},
       report: (report) => write(runReportText(report)),
     }
@@ -138,7 +138,7 @@ class LiveView implements RunView {
   #draw(): void {
     this.#erase()
     const { columns, rows } = this.size()
-    const lines = this.#fitting(rows - 1).map((line) => line.slice(0, Math.max(20, columns - 1)))
+    const lines = this.#fitting(rows - 1).map((line) => visibleLine(line).slice(0, Math.max(20, columns - 1)))
     this.write(lines.map((line) => `${line}\n`).join(''))
     this.#drawn = lines.length
   }

@@ -1,3 +1,4 @@
+import { visibleText } from '../../runtime/index.js'
 import type { TableRow } from '../pipeline/events.js'
 import type { HostReport, RunReport, MethodReport } from './run-report.js'
 
@@ -17,7 +18,7 @@ export function tableText(rows: readonly TableRow[]): string {
       ...(refused === null ? [] : wrapped(refused).map((line) => `  ${''.padEnd(14)} ${line}`)),
     ]
   })
-  return [...lines, ''].join('\n')
+  return visibleText([...lines, ''].join('\n'))
 }
 
 const named = (what: string, value: string | null): string => (value === null ? '' : `${what} ${value}`)
@@ -41,7 +42,7 @@ export function runReportText(report: RunReport): string {
       ...host.console.flatMap(({ kind, line }) => wrapped(`console, ${kind}: ${line}`).map((each) => `  ${each}`)),
     ]
   })
-  return [
+  const text = [
     '',
     ...lines,
     '',
@@ -55,7 +56,8 @@ export function runReportText(report: RunReport): string {
     ...bothWaysText(report),
     `${hosts.length} hosts: ${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} not begun; ${secondsText(report.seconds)}`,
     '',
-  ].join('\n')
+  ]
+  return visibleText(text.join('\n'))
 }
 
 /** Both ways side by side, a line a host. */

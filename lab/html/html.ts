@@ -1,3 +1,5 @@
+import { visibleText } from '../../runtime/index.js'
+
 /** A piece of HTML. Only {@link markup} makes one, so that no value gets into a page as it is. */
 export class Html {
   readonly text: string
@@ -41,10 +43,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Control characters, those that turn the direction of a text, and halves of characters. */
-const UNSEEN =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
-
 /** Text for XML and HTML; characters that cannot be seen, and those that XML cannot have, are replaced by a sign. */
-export const escaped = (text: string): string =>
-  text.replaceAll(UNSEEN, '\ufffd').replaceAll(/[&<>"']/g, (each) => ENTITIES[each]!)
+export const escaped = (text: string): string => visibleText(text).replaceAll(/[&<>"']/g, (each) => ENTITIES[each]!)

@@ -120,6 +120,26 @@ test('a run replaces the report of another, and leaves it as it is where it cann
   }
 })
 
+test('escape sequences that a host prints do not reach the terminal', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-escapes-'))
+  try {
+    const [file, faults] = [join(folder, 'hosts.yaml'), join(folder, 'faults.json')]
+    await writeFile(join(folder, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
+    await writeFile(file, hostsYaml(1))
+    const effect = { kind: 'exit-code', code: 1, stderr: 'Error: \x1b]0;owned\x07 \x1b[2J\x9b31m\n' }
+    await writeFile(faults, JSON.stringify([{ match: { program: 'coreos-installer' }, effect }]))
+    const failing = command(['run', file, '--rehearse', '--no-ui', '--faults', faults], { isTTY: true })
+    expect(await failing.ended).toBe(1)
+    const shown = failing.stdout + failing.stderr
+    expect(shown).toContain('\ufffd]0;owned')
+    // Those of the table that is rewritten in place are its own.
+    expect(shown.replaceAll(/\x1b\[\d*[AJ]/g, '')).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/)
+    expect(shown).not.toContain('\x1b[2J')
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
 test('a page sees the end of a run once its reports are written', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-seen-'))
   try {
