@@ -35,15 +35,15 @@ const LOOKUP = http(
 )
 const TAKEN = 'HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n'
 
-/** Answers as a good Ironic, except for the first request for a path. */
+/** Answers as a good Ironic, except for the first request for a path. A GET that meets a close is sent again. */
 function answering(path: string, bad: string | 'close'): (socket: Socket) => void {
-  let done = false
+  let left = bad === 'close' ? 2 : 1
   return (socket) =>
     void socket.on('data', (data) => {
       const asked = data.toString().split(' ')[1] ?? ''
       const call = asked.startsWith('/v1/lookup') ? 'lookup' : asked.startsWith('/v1/heart') ? 'heartbeat' : 'root'
-      if (call === path && !done) {
-        done = true
+      if (call === path && left > 0) {
+        left--
         if (bad === 'close') return void socket.destroy()
         return void socket.end(bad)
       }

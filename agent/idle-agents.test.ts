@@ -74,5 +74,5 @@ test('many idle agents miss no heartbeat in an hour, and are small', async () =>
   // The gaps are 0.3 to 0.6 of the timeout (IPA's source): 20 to 40 in an hour, the last unfinished.
   expect(gaps.length).toBeGreaterThan(AGENTS * 20)
   expect(Math.max(...gaps)).toBeLessThanOrEqual(TIMEOUT * 0.6)
-  expect(each).toBeLessThan(20 * 1024)
+  expect(each).toBeLessThan(8 * 1024)
 })

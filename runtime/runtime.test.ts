@@ -91,6 +91,33 @@ describe('a scope', () => {
     expect(closed).toEqual(['of what is broken'])
   })
 
+  test('drops the signal of work in the background that has ended, and stays with one that others have', async () => {
+    const scope = new Scope()
+    const signals: AbortSignal[] = []
+    const work = (): Promise<void> =>
+      new Promise((resolve) => {
+        scope.spawn(
+          (signal) => {
+            signals.push(signal)
+            return Promise.resolve()
+          },
+          () => {},
+        )
+        setImmediate(resolve)
+      })
+    await work()
+    await work()
+    expect(signals[1]).not.toBe(signals[0])
+    const { signal } = scope
+    await work()
+    await work()
+    expect(signals.slice(2)).toEqual([signal, signal])
+    expect(signals[3]).toBe(signal)
+    await scope[Symbol.asyncDispose]()
+    expect([signal.aborted, scope.isClosed]).toEqual([true, true])
+    expect(() => scope.throwIfClosed()).toThrow(ScopeClosed)
+  })
+
   test('reports what fails in the background', async () => {
     const scope = new Scope()
     const failed = new Promise((resolve) => scope.spawn(() => Promise.reject(new Error('broken')), resolve))
