@@ -10,7 +10,7 @@ const MACHINES = 300
 async function heap(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  // What is held weakly lives until the next turn of the event loop.
+  // A weak reference lives until the next turn of the event loop.
   for (let count = 0; count < 3; count++) {
     collect()
     await new Promise((resolve) => setImmediate(resolve))

@@ -19,6 +19,7 @@ export function simulatedTarget(
   { clock, stage, downloads }: MachineParts,
 ): Target {
   const name = `sim ${machine}`
-  const target = { name, executor, clock, disks: ANY_DISK, hostPath: samePath, has: hasAll }
-  return stage ? { ...target, stage: stagedIn(staged, stage, downloads) } : target
+  if (!stage) return { name, executor, clock, disks: ANY_DISK, hostPath: samePath, has: hasAll }
+  const stageHere = stagedIn(staged, stage, downloads)
+  return { name, executor, clock, disks: ANY_DISK, hostPath: samePath, has: hasAll, stage: stageHere }
 }
