@@ -85,8 +85,8 @@ export function liveProgress(write: (text: string) => void, columns: () => numbe
           current = null
           return
         case 'state':
-          // While Ironic waits for the agent, the agent's own progress says more.
-          if (detail.includes(':') && event.provision_state.includes('wait')) break
+          // While Ironic works through the agent, the agent's own progress says more.
+          if (detail.includes(':') && /wait|ing$/.test(event.provision_state)) break
           detail = event.provision_state
           percent = null
           break

@@ -1,12 +1,9 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { inShells } from '../../test/kit/commands/in-shells.js'
 import { FILE_FUNCTIONS } from './file-users.js'
-
-const SHELLS = [['/bin/sh'], ['/bin/bash'], ['/usr/bin/busybox', 'sh']].filter(([path]) => existsSync(path!))
 
 let root: string
 beforeEach(async () => {
@@ -30,11 +27,7 @@ is_block() { [ -f "$1" ]; }
 node() { cat "$1"; }
 root=$1
 ${call}`
-  const each = SHELLS.map(([shell, ...more]) => {
-    const { stdout, stderr } = spawnSync(shell!, [...more, '-c', script, 'users', root], { encoding: 'utf8' })
-    return `${stdout.trim()}${stderr}`
-  })
-  return [...new Set(each)]
+  return [...new Set(inShells(script, root).map(({ stdout, stderr }) => `${stdout.trim()}${stderr}`))]
 }
 
 /** Adds a process that has a file open; `flags` as in /proc/PID/fdinfo. */

@@ -1,13 +1,10 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { inShells } from '../../test/kit/commands/in-shells.js'
 import { DISK_FUNCTIONS, holdScript, resolveScript } from './guard-script.js'
 import type { DiskSelector } from './selector.js'
-
-const SHELLS = [['/bin/sh'], ['/bin/bash'], ['/usr/bin/busybox', 'sh']].filter(([path]) => existsSync(path!))
 
 /** Fake sysfs, procfs and /dev of a host; a device node is a file with its number. */
 class Host {
@@ -70,21 +67,6 @@ beforeEach(async () => {
 })
 afterEach(() => rm(host.root, { recursive: true, force: true }))
 
-/**
- * Runs a script in each of the shells, and returns what each prints. A small process starts them, one after another: to
- * start one from this process, with all its memory, takes longer than most scripts run.
- */
-function inShells(script: string): { stdout: string; stderr: string }[] {
-  const file = (name: string, n: number): string => join(host.root, `${name}-${n}`)
-  const runs = SHELLS.map((shell, n) => `${shell.join(' ')} -c "$1" guard "$2" >"$2/stdout-${n}" 2>"$2/stderr-${n}"`)
-  const { error } = spawnSync('/bin/sh', ['-c', runs.join('\n'), 'sh', script, host.root])
-  if (error) throw error
-  return SHELLS.map((_, n) => ({
-    stdout: readFileSync(file('stdout', n), 'utf8'),
-    stderr: readFileSync(file('stderr', n), 'utf8'),
-  }))
-}
-
 /** Runs the guard for a command that writes a device; prints `ok` or the refusal, once for all shells. */
 function guard(device: string, { selectors = byId('A'), arrays = false } = {}): string[] {
   const script = `
@@ -97,7 +79,7 @@ ${resolveScript(selectors)}
 look_around
 check_device "$dev/${device}" ${arrays ? 'arrays' : 'none'}
 echo ok`
-  const outputs = inShells(script).map(({ stdout, stderr }) =>
+  const outputs = inShells(script, host.root).map(({ stdout, stderr }) =>
     `${stdout.trim()}${stderr}`.replaceAll(`${host.root}/dev/`, '/dev/'),
   )
   return [...new Set(outputs)]
@@ -116,7 +98,7 @@ ${holdScript(selectors)}
 ${meanwhile}
 hold_disks
 node /dev/fd/8`
-  return [...new Set(inShells(script).map(({ stdout }) => stdout.trim()))]
+  return [...new Set(inShells(script, host.root).map(({ stdout }) => stdout.trim()))]
 }
 
 const byId = (...values: string[]): DiskSelector[] => values.map((value) => ({ kind: 'identity', value }))

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { liveProgress } from './progress.js'
+
+test('on a terminal the line of a stage keeps what the agent does when the node changes to deploying late', () => {
+  let written = ''
+  const view = liveProgress(
+    (text) => void (written = text),
+    () => 120,
+  )
+  view.show({ event: 'stage', stage: 'deploy', status: 'started' }, 0)
+  view.show({ event: 'progress', step: 'install_coreos', stage: 'installing to /dev/sda' }, 1)
+  view.show({ event: 'state', provision_state: 'deploying', power_state: 'power on' }, 2)
+  view.show({ event: 'progress', step: 'install_coreos', percent: 100 }, 3)
+  expect(written).toMatch(/… deploy .*install_coreos: installing to \/dev\/sda .*100 %/)
+  view.show({ event: 'state', provision_state: 'active', power_state: 'power on' }, 4)
+  expect(written).toMatch(/… deploy .* active$/)
+})
