@@ -11,7 +11,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const ROOMS = /^(lab|machine|agent|ironic-mock)\//
 
 /** A field of a class that collects something while the lab runs. */
-const COLLECTS = /^ {2}(?:readonly )?#?\w+(?:: [^=\n]+)? = new (?:Late)?(?:Map|Set)\b|^ {2}(?:readonly )?#?\w+: (?:Late)?(?:Map|Set)</m
+const COLLECTS =
+  /^ {2}(?:readonly )?#?\w+(?:: [^=\n]+)? = new (?:Late)?(?:Map|Set)\b|^ {2}(?:readonly )?#?\w+: (?:Late)?(?:Map|Set)</m
 
 /** Registered stores that are closures. */
 const CLOSURES = ['enrolled', 'journal', 'randomness', 'randomness of reads']
