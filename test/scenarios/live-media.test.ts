@@ -198,7 +198,10 @@ test('a booted machine survives a kill of ironstage: the agent goes on, and noth
   expect(await found.settled()).toMatchObject({ provision_state: 'available', last_error: null })
   const console = (await machineOf(found)).console()
   expect(console.filter((line) => line.includes('Trying to pull'))).toHaveLength(1)
-  expect(console).toEqual(machine.console())
+  const earlier = machine.console()
+  expect(console.slice(0, earlier.length)).toEqual(earlier)
+  // The agent sends its inspection data at each start, and Ironic takes them only of a node under inspection.
+  expect(console.slice(earlier.length)).toEqual([expect.stringContaining('Ironic refused the inspection data: 404')])
   const path = (url: string) => new URL(url).pathname
   expect(path(second.images!.publish(uuid)!.iso!)).toBe(path(images!.publish(uuid)!.iso!))
 })
