@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '../../wire/index.js'
 import { runStep, withBootNonce } from '../../runs/index.js'
-import { userError } from '../../runtime/index.js'
+import { errorChain, userError } from '../../runtime/index.js'
 import type { Host } from '../hosts/host.js'
 import type { HostContext } from '../pipeline/context.js'
 import { attachedTarget, lost } from './attached-target.js'
@@ -22,7 +22,8 @@ export async function runSteps(context: HostContext, signal: AbortSignal): Promi
     const { step, args } = steps[state.steps.done]!
     await using on = await access.openTarget(host, { readOnly: false, signal })
     const { runs, attempt, done } = state.steps
-    if (runs.length > 0) await refuseRebooted(context, await on.target.boot())
+    const isOfEarlierProcess = runs.length > 0
+    if (isOfEarlierProcess) await refuseRebooted(context, await on.target.boot())
     const attached = attachedTarget(on, {
       prefix: `${context.runId}-${host.name}-${done}-${attempt}`,
       known: runs,
@@ -47,11 +48,14 @@ export async function runSteps(context: HostContext, signal: AbortSignal): Promi
       })
     } catch (error) {
       // A new attempt has programs of its own; only one that failed for good reason is made again.
-      if (!signal.aborted && userError(error)?.code !== 'outcome-unknown') {
-        state.steps = { done, attempt: attempt + 1, runs: [] }
-        await context.save()
-      }
-      throw error
+      if (signal.aborted || userError(error)?.code === 'outcome-unknown') throw error
+      state.steps = { done, attempt: attempt + 1, runs: [] }
+      await context.save()
+      // Its programs ended badly while no process watched, as those of a rehearsed machine do when the rehearsal is killed.
+      if (!isOfEarlierProcess) throw error
+      const text = `${step}: the attempt that was interrupted has failed, and is made again: ${errorChain(error).join(': ')}`
+      context.report({ event: 'progress', host: host.name, stage: 'steps', text })
+      continue
     }
     state.steps = { done: done + 1, attempt: 1, runs: [] }
     await context.save()

@@ -40,6 +40,15 @@ describe('a state folder on a disk that becomes full', () => {
   })
 })
 
+/** States that a run has stored, as far as they are there. */
+async function statesOfHosts(state: string): Promise<{ outcome: string; steps: { runs: string[] } }[]> {
+  const names = await readdir(join(state, 'hosts')).catch(() => [])
+  const texts = names
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => readFile(join(state, 'hosts', name), 'utf8'))
+  return (await Promise.all(texts)).map((text) => JSON.parse(text) as { outcome: string; steps: { runs: string[] } })
+}
+
 describe('Ctrl-C at a terminal', () => {
   test.each([
     [1, 'finishing the hosts under way', ['ok', 'running']],
@@ -60,6 +69,10 @@ describe('Ctrl-C at a terminal', () => {
         await new Promise((resolve) => setTimeout(resolve, 10))
     }
     await until(/ steps /)
+    const state = join(folder, 'hosts.state/rehearsal')
+    // The installer's program is noted before it starts, and then takes seconds.
+    const begun = async () => (await statesOfHosts(state)).some(({ steps }) => steps.runs.length > 0)
+    while (!(await begun())) await new Promise((resolve) => setTimeout(resolve, 10))
     const answers = [/finishing the hosts/, /stopping after the stages/, /./]
     for (let n = 0; n < times; n++) {
       terminal.write('\x03')
@@ -68,10 +81,8 @@ describe('Ctrl-C at a terminal', () => {
     const code = await ended
     expect(shown).toContain(says)
     expect(code).toBe(outcomes ? 1 : 130)
-    const state = join(folder, 'hosts.state/rehearsal')
     if (outcomes) {
-      const texts = (await readdir(join(state, 'hosts'))).map((name) => readFile(join(state, 'hosts', name), 'utf8'))
-      const found = (await Promise.all(texts)).map((text) => (JSON.parse(text) as { outcome: string }).outcome)
+      const found = (await statesOfHosts(state)).map(({ outcome }) => outcome)
       expect([...new Set(found)].sort()).toEqual(outcomes)
     }
     const { id } = JSON.parse(await readFile(join(state, 'run.json'), 'utf8')) as { id: string }

@@ -72,7 +72,7 @@ const lines = (text: string): string[] =>
   text
     .replaceAll(servers.real.url, HOST)
     .replaceAll(servers.ours.url, HOST)
-    .replace(/^blkid: error: [^]*?^\} failed with exit status: \d+\r?\n/m, '')
+    .replace(/^(blkid: error|checking filesystems labeled 'boot'): [^]*?^\} failed with exit status: \d+\r?\n/m, '')
     .replaceAll(/(\/tmp\/coreos-installer-(partitions\.)?)\w{6}\b/g, '$1RANDOM')
     // These come once a second.
     .replaceAll(/(> )?Read disk [\d.]+ \w+(\/[\d.]+ \w+ \((?!100)\d+%\))?( {3}\r|\r?\n)/g, '')

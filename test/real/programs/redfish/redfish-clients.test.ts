@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -46,6 +48,14 @@ async function bmcs(machines: number, tls?: TlsIdentity) {
   return { lab, url: served.url }
 }
 
+/** URL of an update of firmware. */
+async function servedFirmware(): Promise<string> {
+  const server = createServer((_, answer) => void answer.end('the firmware'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/bios-9.9.bin`
+}
+
 const seenBy = async (...argv: [string, ...string[]]): Promise<Record<string, unknown>> => {
   const { stdout } = await run(argv[0], argv.slice(1), { env, maxBuffer: 2 ** 24 })
   return JSON.parse(stdout) as Record<string, unknown>
@@ -56,7 +66,17 @@ test('sushy works every resource that it knows', { timeout: 120_000 }, async () 
   const python = join(await ironicPeer(), 'bin/python')
   const certificate = join(folder, 'certificate.pem')
   const { username, password } = ADMIN
-  const seen = await seenBy(python, at('./sushy_client.py'), url, username, password, 'machine-1', certificate)
+  const firmware = await servedFirmware()
+  const seen = await seenBy(
+    python,
+    at('./sushy_client.py'),
+    url,
+    username,
+    password,
+    'machine-1',
+    certificate,
+    firmware,
+  )
   const medium = ['http://127.0.0.1/agent.iso', true, 'reader', 'URI', true, 1, 1, 'images.test', false]
   expect(seen).toMatchObject({
     'wrong password': [401, 'NoValidSession'],

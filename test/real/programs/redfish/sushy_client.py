@@ -6,7 +6,7 @@ import time
 import sushy
 from sushy import auth, exceptions
 
-url, username, password, machine, certificate = sys.argv[1:6]
+url, username, password, machine, certificate, firmware = sys.argv[1:7]
 seen = {}
 
 
@@ -139,7 +139,7 @@ manager.reset_manager(sushy.ResetType.GRACEFUL_RESTART)
 # Firmware
 update = root.get_update_service()
 seen['firmware'] = sorted(each.software_id for each in update.firmware_inventory.get_members())
-monitor = update.simple_update('http://127.0.0.1/bios-9.9.bin', targets=[path])
+monitor = update.simple_update(firmware, targets=[path])
 running = monitor.is_processing
 monitor.wait(30)
 task = monitor.get_task()
