@@ -99,12 +99,12 @@ function countPoints(lab: StagedLab<VirtualClock>): Counting {
     return next()
   }, POINTS)
   const listening = lab.events.listen(({ kind }) => void (kind === 'node' && counts['commits of the node']++))
-  // Timers pass no probe: those of the lab's clock are counted where they are set.
+  // Timers pass no probe: those of the lab's clock are counted where they are set, by sleeps too.
   const { clock } = lab
-  const sleep = clock.sleep.bind(clock)
-  clock.sleep = (...options) => {
+  const timer = clock.timer.bind(clock)
+  clock.timer = (...options) => {
     counts.timers++
-    return sleep(...options)
+    return timer(...options)
   }
   const { read } = DISK
   DISK.read = function (...range) {
@@ -116,7 +116,7 @@ function countPoints(lab: StagedLab<VirtualClock>): Counting {
     [Symbol.dispose]: () => {
       attached[Symbol.dispose]()
       listening[Symbol.dispose]()
-      clock.sleep = sleep
+      clock.timer = timer
       DISK.read = read
     },
   }
