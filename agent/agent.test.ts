@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { IPA_PACE } from './pace.js'
+import { FLEET_PACE, IPA_PACE } from './pace.js'
 import { AgentScene } from '../test/kit/agent-scene.js'
 import { ironicError, NODE, TOKEN } from '../test/kit/fake-ironic.js'
 import { exited, type FakeProgram } from '../test/kit/fake-target.js'
@@ -94,6 +94,29 @@ describe('at the start of a boot', () => {
     expect(scene.ironic.of('inspect')).toHaveLength(1)
     expect(scene.ironic.of('lookup')[0]!.request.url).not.toContain('node_uuid')
     expect(scene.agent.phase).toBe('serving')
+  })
+
+  test('an agent of a fleet sends inspection data again that came too early, and gives up as after lost connections', async () => {
+    const gaveUp: string[] = []
+    const options = { ...boot(INSPECTION), pace: FLEET_PACE, onGaveUp: (why: string) => void gaveUp.push(why) }
+    const tooEarly = ironicError(404, 'Resource could not be found.')
+    {
+      await using scene = new AgentScene(options)
+      scene.ironic.next('inspect', tooEarly, tooEarly)
+      scene.start()
+      await scene.clock.advance(11_000)
+      expect(scene.ironic.calls.map(({ call }) => call)).toEqual(expect.arrayContaining(['inspect', 'lookup']))
+      expect(scene.ironic.of('inspect')).toHaveLength(3)
+      expect(scene.ironic.of('lookup')[0]!.request.url).toContain('node_uuid')
+      expect(gaveUp).toEqual([])
+    }
+    await using scene = new AgentScene(options)
+    scene.ironic.next('inspect', ...Array.from({ length: 5 }, () => tooEarly))
+    scene.start()
+    await scene.clock.advance(60_000)
+    expect(scene.ironic.of('inspect')).toHaveLength(5)
+    expect(gaveUp).toEqual([expect.stringMatching(/giving up on sending the inspection data: 404 .*up too early/)])
+    expect(scene.ironic.of('lookup')[0]!.request.url).not.toContain('node_uuid')
   })
 
   test('an invalid answer to the inspection data is logged, and the data sent again', async () => {

@@ -10,10 +10,26 @@ export interface AgentPace {
    * frequent at a prompt one. null: wait for the next ordinary heartbeat, as IPA does.
    */
   repeatUnheard: number | null
+  /**
+   * Whether inspection data that Ironic does not expect (404) are sent again, as after a lost connection. IPA sends them
+   * once; a simulated ramdisk may be up before a busy Ironic has begun to wait for it.
+   */
+  repeatUnexpectedInspection: boolean
 }
 
 /** Pace of IPA 13.0.0 (recordings; IPA's source). */
-export const IPA_PACE: AgentPace = { heartbeatGap: 5000, retryFactor: 1, repeatUnheard: null }
+export const IPA_PACE: AgentPace = {
+  heartbeatGap: 5000,
+  retryFactor: 1,
+  repeatUnheard: null,
+  repeatUnexpectedInspection: false,
+}
 
 /** Pace that waits for nothing but Ironic. Ordinary heartbeats stay as far apart as Ironic asks. */
-export const PROMPT_PACE: AgentPace = { heartbeatGap: 0, retryFactor: 0.01, repeatUnheard: 50 }
+export const PROMPT_PACE: AgentPace = {
+  ...{ heartbeatGap: 0, retryFactor: 0.01 },
+  ...{ repeatUnheard: 50, repeatUnexpectedInspection: false },
+}
+
+/** Pace of IPA, for ramdisks that may be up sooner than an Ironic elsewhere waits for them. */
+export const FLEET_PACE: AgentPace = { ...IPA_PACE, repeatUnexpectedInspection: true }

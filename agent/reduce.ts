@@ -74,6 +74,8 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
     case 'inspection taken':
       return afterInspection(state, event.uuid, moment, rules, [])
     case 'inspection refused':
+      if (event.isUnexpected && rules.pace.repeatUnexpectedInspection)
+        return inspectionFailed(state, `${event.why}${TOO_EARLY}`, moment, rules)
       // IPA goes on to look up by MAC addresses: the node may be known and just not under inspection.
       return afterInspection(state, null, moment, rules, [
         gaveUp(`Ironic refused the inspection data: ${event.why}${event.isUnexpected ? TOO_EARLY : ''}`),

@@ -49,7 +49,7 @@ export interface FleetOptions {
   /** Certificate (PEM) by which servers of media are checked; by default none is, as by most BMCs. */
   mediaCa?: string
   machinePace?: MachinePace
-  /** Default: IPA's. */
+  /** Default: IPA's, with inspection data repeated that come too early. */
   agentPace?: AgentPace
   /** Limits of the journal. Default: 5,000 entries, and bodies of 8 MiB. */
   journal?: { capacity?: number; bytes?: number }

@@ -1,4 +1,4 @@
-import { AgentListener, IPA_PACE } from '../agent/index.js'
+import { AgentListener, FLEET_PACE } from '../agent/index.js'
 import {
   addressTowards,
   Agents,
@@ -93,7 +93,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
       mount: (machine, dispatch) => listener.mount(machine, probedDispatch(dispatch, probeOf(machine), FROM_IRONIC)),
     },
     transport: (_machine, boot) => transports.of(boot),
-    ...{ clock, random, probe, pace: options.agentPace ?? IPA_PACE, tls: true },
+    ...{ clock, random, probe, pace: options.agentPace ?? FLEET_PACE, tls: true },
     ...(options.managers ? { managers: options.managers } : {}),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: () => {},
