@@ -28,8 +28,9 @@ export async function run(environment: Environment): Promise<number> {
     await sweepTemporaryFolders()
     environment.stopped.throwIfAborted()
     // `up` lets it grow once it serves. The code is loaded by now: V8 takes none that it compiled with other flags.
-    if (argv[0] === 'up' || argv[0] === 'run' || argv.some((word) => /^--target(=|$)/.test(word))) keepGarbageSmall()
-    if (argv[0] === 'run') collectSooner()
+    const [command = ''] = argv
+    if (['up', 'run', 'fleet'].includes(command) || argv.some((word) => /^--target(=|$)/.test(word))) keepGarbageSmall()
+    if (command === 'run' || command === 'fleet') collectSooner()
     code = await work()
   }
   try {

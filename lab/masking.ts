@@ -1,5 +1,6 @@
 import { MASKED_IGNITION } from '../ignition/index.js'
 import { withoutPasswords } from '../bytes/index.js'
+import { isSecret } from '../ironic-mock/index.js'
 
 const SECRET_KEY = /(password|passphrase|secret|token|private_?key)$/i
 
@@ -13,16 +14,25 @@ export function maskedText(text: string): string {
     .replace(PASSWORD_HASH, `$$$1$$${MASKED_IGNITION}`)
 }
 
-/** Masks a JSON value: its texts as {@link maskedText} does, and all values whose key is the name of a secret. */
+/**
+ * Masks a JSON value: its texts as {@link maskedText} does, and all values whose key is the name of a secret, of Ironic's
+ * names too.
+ */
 export function masked(value: unknown): unknown {
   if (typeof value === 'string') return maskedText(value)
   if (Array.isArray(value)) return value.map(masked)
   if (typeof value !== 'object' || value === null) return value
   if (isIgnition(value)) return MASKED_IGNITION
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, SECRET_KEY.test(key) ? MASKED_IGNITION : masked(inner)]),
+    Object.entries(value).map(([key, inner]) => [key, hides(key, inner) ? MASKED_IGNITION : masked(inner)]),
   )
 }
+
+/** Whether a value is a secret by its key. Ironic's names are parts of others too, such as `agent_token_required`. */
+const hides = (key: string, value: unknown): boolean =>
+  SECRET_KEY.test(key) ||
+  (isSecret(key) &&
+    (typeof value === 'string' || typeof value === 'number' || (key === 'configdrive' && value !== null)))
 
 function isIgnition(value: object): boolean {
   const ignition: unknown = 'ignition' in value ? value.ignition : undefined

@@ -11,15 +11,7 @@ import {
 import { openStateFolder } from '../../lab/index.js'
 import { NO_PACE, type MachinePace } from '../../machine/index.js'
 import { loadManagers } from '../../runs/index.js'
-import {
-  errorChain,
-  LabClock,
-  letGarbageGrow,
-  readDuration,
-  systemRandom,
-  UserError,
-  type Clock,
-} from '../../runtime/index.js'
+import { errorChain, LabClock, readDuration, systemRandom, UserError, type Clock } from '../../runtime/index.js'
 import { HttpTransport } from '../../wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard.js'
@@ -59,7 +51,6 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
   const wanted = await fleetOptions(options, environment, ironicUrl)
   using folder = stateDir === undefined ? undefined : await openStateFolder(stateDir)
   await using running = await openFleet({ ...wanted, folder: folder ?? null, clock, random: systemRandom, logger })
-  letGarbageGrow()
   if (hostsFile !== undefined) await writeHosts(hostsFile, running.hosts(), { ...nodes, clock })
   const uiUrl = dashboardUrl(running.controlUrl, options)
   sayReady(running, { say, hostsFile, uiUrl })

@@ -14,10 +14,16 @@ export interface DriverSettings {
   readonly defaults: Partial<Readonly<Record<DriverInterface, string>>>
 }
 
-/** Default interfaces: a hardware type uses the first here that it supports, as upstream. */
+/**
+ * Default interfaces: a hardware type uses the first here that it supports, as upstream. An interface that is not listed
+ * comes before these, so a new driver needs no row.
+ */
 const PREFERRED: Readonly<Record<DriverInterface, readonly string[]>> = {
   bios: ['fake', 'idrac-redfish', 'redfish', 'no-bios'],
-  boot: ['fake', 'ipxe', 'pxe', 'http-ipxe', 'http', 'redfish-virtual-media', 'idrac-redfish-virtual-media'],
+  boot: [
+    ...['fake', 'ipxe', 'pxe', 'http-ipxe', 'http'],
+    ...['redfish-virtual-media', 'redfish-https', 'idrac-redfish-virtual-media'],
+  ],
   console: ['fake', 'redfish-graphical', 'ipmitool-socat', 'no-console'],
   deploy: ['fake', 'autodetect', 'direct', 'ramdisk', 'bootc', 'custom-agent', 'noop'],
   firmware: ['fake', 'redfish', 'no-firmware'],
@@ -50,8 +56,8 @@ export function enabledTypes(
         if (usable.length === 0) throw noneLeft(type, kind)
         const first =
           usable.find((name) => name === defaults[kind]) ??
-          PREFERRED[kind].find((name) => usable.includes(name)) ??
-          usable[0]!
+          usable.find((name) => !PREFERRED[kind].includes(name)) ??
+          PREFERRED[kind].find((name) => usable.includes(name))!
         interfaces[kind] = [first, ...usable.filter((name) => name !== first)]
       }
       return { ...type, interfaces }

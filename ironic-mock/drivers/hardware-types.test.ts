@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { newNode } from '../conductor/records/new-records.js'
 import { interfaceSteps } from '../conductor/steps/driver-step-table.js'
 import type { NodeRecord } from '../../wire/index.js'
+import { enabledTypes } from './enabled.js'
 import { GENERIC_INTERFACES } from './generic.js'
 import { vendorMethod, type HardwareType } from './hardware-type.js'
 import { chooseInterfaces, HARDWARE_TYPES, hardwareType } from './hardware-types.js'
@@ -54,6 +55,12 @@ test('a new driver needs only a record and a row in the table', () => {
   expect(vendorMethods(node, TYPES)).toMatchObject({ blink: { http_methods: ['POST'], async: true } })
   expect(interfaceSteps(node, 'clean', TYPES)).toMatchObject([{ step: 'blink', requires_ramdisk: false }])
   expect(interfaceSteps(node, 'deploy', TYPES)).toEqual([])
+})
+
+test('interfaces of a new driver are its defaults, before those that upstream prefers, without a row in their order', () => {
+  const [acme] = enabledTypes([ACME], { enabled: {}, defaults: {} })
+  expect(acme!.interfaces.vendor).toEqual(['acme', 'no-vendor'])
+  expect(acme!.interfaces.power).toEqual(['acme'])
 })
 
 /**
