@@ -6,7 +6,7 @@ import { CommandWaiters } from './command-waiters.js'
 import type { AgentEvent } from './events.js'
 import type { Outcome } from './extensions/extension.js'
 import { findCommand, splitName } from './extensions/index.js'
-import type { Reduction } from './reduce.js'
+import type { Reduction } from './reduction.js'
 import { runningCommand, type Closing, type CommandRecord, type SavedState } from './state.js'
 
 /** Commands of an agent from their request to their end, including a restart in between. */

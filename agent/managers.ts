@@ -1,3 +1,4 @@
+import { isObject } from '../runtime/index.js'
 import { StepError, type HardwareManager, type Step } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import {
@@ -7,7 +8,7 @@ import {
   type ManagerVersions,
   type StepKind,
 } from '../wire/index.js'
-import { isObject, type CommandContext } from './extensions/extension.js'
+import { type CommandContext } from './extensions/extension.js'
 
 /** Error of a manager that does not handle this hardware after all; the next one is tried. */
 const INCOMPATIBLE = 'IncompatibleHardwareMethodError'

@@ -4,7 +4,8 @@ import type { AgentEvent, Effect } from './events.js'
 import { toWire } from './http/api.js'
 import { readSavedState } from './saved-state.js'
 import { IPA_PACE, PROMPT_PACE } from './pace.js'
-import { reduce, type Rules } from './reduce.js'
+import { reduce } from './reduce.js'
+import type { Rules } from './reduction.js'
 import { initialState, newBoot, type AgentConfig, type AgentState } from './state.js'
 
 const CONFIG: AgentConfig = {

@@ -163,3 +163,13 @@ export function runningCommand(saved: SavedState): CommandRecord | undefined {
   const last = saved.commands.at(-1)
   return last?.status === 'RUNNING' ? last : undefined
 }
+
+export const withSaved = (state: AgentState, changes: Partial<SavedState>): AgentState => ({
+  ...state,
+  saved: { ...state.saved, ...changes },
+})
+
+export const inPhase = (state: AgentState, phase: LiveState['phase']): AgentState => ({
+  ...state,
+  live: { ...state.live, phase },
+})

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { maskedAddress, maskedAddresses, withoutPasswords } from './url.js'
+import { maskedAddress, maskedAddresses, withoutPasswords, isLoopback } from './url.js'
 
 test.each([
   ['redfish://user:pass@host/x', 'redfish://******@host/x'],
@@ -32,3 +32,15 @@ describe('a text with URLs', () => {
     expect(withoutPasswords(text)).toBe(shown)
   })
 })
+
+test.each([
+  ['127.0.0.1', true],
+  ['127.1.2.3', true],
+  ['::1', true],
+  ['localhost', true],
+  ['[::1]', true],
+  ['localhost.', true],
+  ['0.0.0.0', false],
+  ['localhost.example.com', false],
+  ['192.0.2.1', false],
+])('a server at %s is reached by this host only: %s', (host, alone) => expect(isLoopback(host)).toBe(alone))

@@ -42,3 +42,6 @@ function percentDecoded(text: string): string {
     return text
   }
 }
+
+/** Whether a host, as a URL has it or plain, is reached by programs of this computer alone. */
+export const isLoopback = (host: string): boolean => /^(localhost\.?|127(\.\d+){3}|\[::1\]|::1)$/i.test(host)

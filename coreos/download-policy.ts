@@ -1,4 +1,5 @@
 import { mirroredUrl } from './metadata/mirror.js'
+import { isLoopback } from '../bytes/index.js'
 import { UserError } from '../runtime/index.js'
 
 /** Servers from which published files may be downloaded. */
@@ -44,5 +45,3 @@ const within = (mirror: string, url: string): boolean => {
   const path = base.pathname.replace(/\/*$/, '/')
   return base.origin === asked.origin && asked.pathname.startsWith(path)
 }
-
-export const isLoopback = (hostname: string): boolean => /^(localhost\.?|127(\.\d+){3}|\[::1\])$/.test(hostname)

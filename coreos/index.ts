@@ -95,7 +95,7 @@ export {
   type StreamArchitecture,
 } from './metadata/stream.js'
 export { compareVersions } from './metadata/versions.js'
-export { type DownloadPolicy, isLoopback, mirroredLocation, refuseForbiddenUrls } from './download-policy.js'
+export { type DownloadPolicy, mirroredLocation, refuseForbiddenUrls } from './download-policy.js'
 export { componentsOf } from './releases/image-references.js'
 export { makeRelease, type NamedManifest } from './releases/make-release.js'
 export { openRelease, type OpenedRelease } from './releases/open-release.js'

@@ -1,11 +1,11 @@
 import { AgentListener, FLEET_PACE } from '../agent/index.js'
+import { isLoopback } from '../bytes/index.js'
 import {
   addressTowards,
   Agents,
   bootNetwork,
   firmwareImages,
   isEveryAddress,
-  isLoopback,
   listenForIpmi,
   machineControl,
   machineSpecs,

@@ -1,4 +1,4 @@
-import { checkNesting, UserError } from '../runtime/index.js'
+import { checkNesting, isObject, UserError } from '../runtime/index.js'
 import { butaneVariant } from './butane.js'
 import { looksLikeCloudConfig } from './cloud-config.js'
 import type { IgnitionConfig } from './config.js'
@@ -87,11 +87,11 @@ function place(text: string, position: number): string {
 }
 
 function versionOf(value: unknown): string {
-  const header = isRecord(value) ? value['ignition'] : undefined
-  const version = isRecord(header) ? header['version'] : undefined
+  const header = isObject(value) ? value['ignition'] : undefined
+  const version = isObject(header) ? header['version'] : undefined
   if (typeof version === 'string' && version !== '') return version
-  if (isRecord(value) && typeof value['variant'] === 'string') refuseButane(butaneVariant(JSON.stringify(value)))
-  if (isRecord(value) && ('variant' in value || 'ignitionVersion' in value))
+  if (isObject(value) && typeof value['variant'] === 'string') refuseButane(butaneVariant(JSON.stringify(value)))
+  if (isObject(value) && ('variant' in value || 'ignitionVersion' in value))
     throw new UserError('ignition-not-a-config', 'this is not an Ignition config but what one is made from', {
       remedy: 'Run it through butane first.',
     })
@@ -100,6 +100,3 @@ function versionOf(value: unknown): string {
 
 /** Repeats only text that looks like a version: a mistyped field may hold a secret. */
 const quoted = (version: string) => (/^[\w.+-]{1,40}$/.test(version) ? version : '(unreadable)')
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

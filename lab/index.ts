@@ -1,13 +1,6 @@
 /** Ironic, machines, agents, clock and faults, composed. */
 export { openOnSavedPort, savedPorts } from './addresses/saved-port.js'
-export {
-  addressForBmcs,
-  addressOf,
-  addressTowards,
-  everyAddress,
-  isEveryAddress,
-  isLoopback,
-} from './addresses/own-address.js'
+export { addressForBmcs, addressOf, addressTowards, everyAddress, isEveryAddress } from './addresses/own-address.js'
 export { machineOf } from './bmcs/bmcs.js'
 export { chaos, type ChaosOptions, type ChaosReport, journalOf } from './chaos/chaos.js'
 export { chaosTest, faultsYaml } from './chaos/chaos-text.js'

@@ -1,4 +1,4 @@
-import { seconds, type SleepOptions } from './clock.js'
+import { seconds, type Clock, type SleepOptions } from './clock.js'
 import { LabTimeOver, VirtualClock } from './virtual-clock.js'
 
 /** Time is never faster than this while real work (a request, a disk) is under way. */
@@ -205,3 +205,7 @@ export class LabClock extends VirtualClock {
 
 /** setTimeout takes a signed 32-bit count of milliseconds. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1
+
+/** Whether time stands still unless the clock is moved, or jumps while a test waits: it never passes by itself. */
+export const standsStill = (clock: Clock): clock is VirtualClock =>
+  clock instanceof VirtualClock && !(clock instanceof LabClock && typeof clock.mode === 'number')

@@ -11,7 +11,10 @@ const LARGEST_FOLDER = 40
 const LARGEST_CIRCLE = 3
 
 /** The doors of public/: an entry of the package each. */
-const PACKAGE_ENTRIES = ['index', 'steps', 'ignition', 'coreos'].map((entry) => `public/${entry}.ts`)
+const PACKAGE_ENTRIES = Object.values(
+  (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: Record<string, { types?: string }> })
+    .exports,
+).flatMap(({ types }) => (types === undefined ? [] : [types.replace('./dist/', '').replace('.d.ts', '.ts')]))
 
 /** CONTRIBUTING's table: the rooms in their order, and the rooms that each may import. */
 const rooms: [room: string, allowed: string[]][] = []

@@ -78,7 +78,3 @@ export class ManagersChanged extends AgentError {
     super('VersionMismatch', details)
   }
 }
-
-/** Whether a value is a JSON object. */
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,6 @@
+import { isObject } from '../../runtime/index.js'
 import { AgentError } from '../../wire/index.js'
-import { type Extension, type Validation, isObject } from './extension.js'
+import { type Extension, type Validation } from './extension.js'
 
 type Flow = readonly Readonly<Record<string, unknown>>[]
 

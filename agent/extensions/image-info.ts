@@ -1,5 +1,6 @@
+import { isObject } from '../../runtime/index.js'
 import { AgentError } from '../../wire/index.js'
-import { type Validation, isObject } from './extension.js'
+import { type Validation } from './extension.js'
 
 const MD5_DIGITS = 32
 

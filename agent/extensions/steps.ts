@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { errorChain } from '../../runtime/index.js'
+import { errorChain, isObject } from '../../runtime/index.js'
 import { StepError } from '../../steps/index.js'
 import { AgentError, pythonRepr, type AgentErrorType, type JsonObject, type StepKind } from '../../wire/index.js'
-import { type CommandContext, type Extension, ManagersChanged, isObject } from './extension.js'
+import { type CommandContext, type Extension, ManagersChanged } from './extension.js'
 import { managerStep } from '../managers.js'
 
 const STEP_ERRORS: Record<StepKind, AgentErrorType> = {

@@ -1,4 +1,4 @@
-import { checkNesting } from '../../runtime/index.js'
+import { checkNesting, isObject } from '../../runtime/index.js'
 import { STATUS_CODES } from 'node:http'
 import { unescape } from 'node:querystring'
 import {
@@ -173,9 +173,6 @@ function parseRequest(text: string): CommandRequest | WireResponse {
     return fault(400, agentFaults.missingNameOrParams)
   return { name: body.name, params: body.params }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Command as the API shows it: exactly five keys, so parameters, with their secrets, never leave the agent. */
 export function toWire({ id, name, status, error, result }: CommandRecord): CommandResult {

@@ -1,4 +1,5 @@
-import { addressForBmcs, isEveryAddress, isLoopback } from '../../lab/index.js'
+import { isLoopback } from '../../bytes/index.js'
+import { addressForBmcs, isEveryAddress } from '../../lab/index.js'
 import { agentConfig, openImageService, type LiveUrls } from '../../coreos/index.js'
 import { systemClock, systemRandom, urlSafeToken, UserError } from '../../runtime/index.js'
 import { stopAsked, type Environment } from '../environment.js'

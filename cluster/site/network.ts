@@ -1,4 +1,4 @@
-import { isLoopback } from '../../coreos/index.js'
+import { isLoopback } from '../../bytes/index.js'
 import { UserError, type Clock } from '../../runtime/index.js'
 
 /** `connected` sites reach the Internet; `disconnected` ones their own services and mirrors alone. */

@@ -1,4 +1,5 @@
 import type { SchemaObject } from 'ajv'
+import { isObject } from '../../runtime/index.js'
 import type { SpecConfig } from './config-types.js'
 import { specOf, type FieldType, type Struct } from './spec.js'
 import type { SpecVersion } from './versions.js'
@@ -67,6 +68,3 @@ function fits(type: FieldType, value: unknown): boolean {
 
 const fieldsFit = ({ fields }: Struct, value: Readonly<Record<string, unknown>>): boolean =>
   fields.every(({ key, type }) => value[key] === undefined || fits(type, value[key]))
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,3 +1,4 @@
+import { isObject } from '../../runtime/index.js'
 import type { JsonSchema } from '../../wire/index.js'
 import { isMac, isUuid } from './formats.js'
 
@@ -93,9 +94,6 @@ function checkOf(schema: JsonSchema): Check {
   })
   return (value) => each.every((check) => check(value))
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function isOf(type: string, value: unknown): boolean {
   switch (type) {

@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { isLoopback } from '../../bytes/index.js'
 import { during, held, UserError, type Clock } from '../../runtime/index.js'
 
 const REMEDY = 'say how Ironic reaches this host: advertise_host in a config file, or ipa-advertise-host'
@@ -53,9 +54,6 @@ export async function addressForBmcs(ironicUrls: readonly string[], clock: Clock
     .filter((one) => one !== undefined && !one.internal && !isLinkLocal(one.address))
   return (outside.find((one) => one?.family === 'IPv4') ?? outside[0])?.address
 }
-
-/** Whether only programs of this host can reach the address. */
-export const isLoopback = (host: string): boolean => /^(127(\.\d+){3}|::1|localhost)$/.test(host)
 
 /** Wildcard address of this host: `::` when it has IPv6, which includes IPv4. */
 export function everyAddress(): string {

@@ -12,7 +12,7 @@ import {
   type Policy,
   type ServiceSettings,
 } from '../../ironic-mock/index.js'
-import { held, LabClock, VirtualClock, type Clock, type Logger } from '../../runtime/index.js'
+import { held, standsStill, type Clock, type Logger } from '../../runtime/index.js'
 import { MAX_MICROVERSION, type Microversion } from '../../wire/index.js'
 
 /** Configuration of a stage's Ironic. */
@@ -60,9 +60,6 @@ export async function ironicSettings(options: IronicSettingsOptions): Promise<Ir
     ...{ newest: config.maxMicroversion, types: enabledTypes(HARDWARE_TYPES, config.drivers) },
   }
 }
-
-const standsStill = (clock: Clock): boolean =>
-  clock instanceof LabClock ? typeof clock.mode === 'string' : clock instanceof VirtualClock
 
 /** Poll interval for a machine that switches itself off instantly, in milliseconds. */
 const PROMPT_LOOK = 10

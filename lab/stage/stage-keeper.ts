@@ -1,14 +1,20 @@
 import { UNSTABLE_STATES, type IronicState, type StoreState } from '../../ironic-mock/index.js'
 import type { MachineSnapshots, MachineSnapshot } from '../../machine/index.js'
-import { LabClock, VirtualClock, type Clock, type ClockState, type Mover, type Probe } from '../../runtime/index.js'
+import {
+  standsStill,
+  type Clock,
+  type ClockState,
+  type Mover,
+  type Probe,
+  type VirtualClock,
+} from '../../runtime/index.js'
 import type { Agents } from './agents.js'
 import type { CurrentDatabase } from './database.js'
 import type { ApiSwitch } from './api-switch.js'
 import type { StagedIronic } from './ironic-process.js'
 
 /** The clock if its time stands still unless it is moved, so that it can be set back. */
-export const stillClock = (clock: Clock): VirtualClock | undefined =>
-  clock instanceof VirtualClock && !(clock instanceof LabClock && typeof clock.mode === 'number') ? clock : undefined
+export const stillClock = (clock: Clock): VirtualClock | undefined => (standsStill(clock) ? clock : undefined)
 
 /** A store of a stage: what it holds can be taken and put back. What it gives is never changed. */
 export interface SnapshotStore<State> {

@@ -135,6 +135,7 @@ const VERB_AGAIN: Readonly<Record<string, string>> = {
   'inspect failed': 'ask for inspect again, or for manage',
   'clean failed': 'ask for manage, then for provide or clean again',
   'deploy failed': 'ask for active again, or for deleted',
+  'adopt failed': 'ask for adopt again, or for manage',
   error: 'ask for deleted again',
   'rescue failed': 'ask for rescue again, or for unrescue',
   'unrescue failed': 'ask for unrescue again, or for rescue',

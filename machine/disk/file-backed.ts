@@ -1,6 +1,6 @@
 import { mkdir, rm, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { during, held, UserError, type Clock, LabClock, Mutex, VirtualClock } from '../../runtime/index.js'
+import { during, held, UserError, standsStill, type Clock, Mutex } from '../../runtime/index.js'
 import type { DiskSpec } from '../machine-spec.js'
 import type { BlockDevice } from './block-device.js'
 import { createFileDisk, openFileDisk } from './file-disk.js'
@@ -113,8 +113,7 @@ const accesses = new WeakMap<Clock, Mutex>()
  * and what a lab does is to be the same each time that it is repeated.
  */
 function inOrder<T>(clock: Clock, access: () => Promise<T>): Promise<T> {
-  const isStill = clock instanceof VirtualClock && !(clock instanceof LabClock && typeof clock.mode === 'number')
-  if (!isStill) return access()
+  if (!standsStill(clock)) return access()
   const all = accesses.get(clock) ?? new Mutex()
   accesses.set(clock, all)
   return held(clock, 'waiting for another disk', () => all.run(access))

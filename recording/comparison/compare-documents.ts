@@ -1,3 +1,4 @@
+import { isObject } from '../../runtime/index.js'
 import { isMasked } from '../masking/masker.js'
 import type { Difference } from './difference.js'
 import { variationOf } from './fields.js'
@@ -148,7 +149,5 @@ function inner(text: string): unknown {
 }
 
 const pathOf = (url: string): string => url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '')
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isContainer = (value: unknown): boolean => typeof value === 'object' && value !== null
 const kindOf = (value: unknown): string => (Array.isArray(value) ? 'list' : typeof value)

@@ -1,12 +1,10 @@
+import { isObject } from '../../runtime/index.js'
 import { PROVISION_STATES } from '../../wire/index.js'
 import type { Exchange } from '../format/exchange.js'
 import { type Call, lastOf } from './calls.js'
 
 /** A state that leads to another one by itself: a poll may or may not see it. */
 const isPassing = (state: string): boolean => /(ing|wait|call-back)$/.test(state)
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The provision state that an answer about one node shows. */
 export function stateIn({ response }: Pick<Exchange, 'response'>): string | undefined {

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { UserError } from '../../runtime/index.js'
+import { isObject, UserError } from '../../runtime/index.js'
 import { FORMAT_VERSION, type Exchange, type Message, type Recording, type RecordingHeader } from './exchange.js'
 import { refusal } from '../refusal.js'
 
@@ -88,8 +88,6 @@ function headerOf(value: unknown, path: string): RecordingHeader {
 
 const PARTIES = ['client', 'ironic', 'agent']
 const isText = (value: unknown): boolean => typeof value === 'string'
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Conditions that the keys of a line meet. */
 const CHECKS: readonly [key: keyof Exchange, holds: (value: unknown) => boolean, wanted: string][] = [

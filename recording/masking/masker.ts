@@ -1,4 +1,4 @@
-import { isNestedDeeper } from '../../runtime/index.js'
+import { isNestedDeeper, isObject } from '../../runtime/index.js'
 import type { SecretNames } from './secret-names.js'
 
 /** Stands for a secret: equal secrets of a recording have equal labels. */
@@ -186,9 +186,6 @@ function parsed(text: string): unknown {
     return undefined
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function isIgnition(value: Record<string, unknown>): boolean {
   const { ignition } = value

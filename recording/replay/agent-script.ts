@@ -1,3 +1,4 @@
+import { isObject } from '../../runtime/index.js'
 import { nodeOf } from '../comparison/diff-recordings.js'
 import type { Exchange } from '../format/exchange.js'
 
@@ -7,9 +8,6 @@ export interface AgentScript {
   readonly name: string
   readonly exchanges: readonly Exchange[]
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** MAC addresses that an agent gives: to find its node, or with its inventory. */
 function addressesOf({ target, request }: Exchange): string | undefined {

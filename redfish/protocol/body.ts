@@ -1,5 +1,6 @@
+import { isObject } from '../../runtime/index.js'
 import type { WireRequest } from '../../wire/index.js'
-import { isObject, type Document } from './document.js'
+import { type Document } from './document.js'
 import { refused } from './refusal.js'
 
 /**

@@ -1,6 +1,7 @@
+import { isObject } from '../../runtime/index.js'
 import { message, type Message } from './messages.js'
 import { Refusal, refused } from './refusal.js'
-import { isObject, type Document } from './document.js'
+import { type Document } from './document.js'
 
 interface Problem {
   /** `Boot/BootOrder` */

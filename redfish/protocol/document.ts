@@ -51,6 +51,3 @@ export const collection = (
 export type Health = 'OK' | 'Warning' | 'Critical'
 
 export const status = (health: Health = 'OK'): Document => ({ State: 'Enabled', Health: health })
-
-export const isObject = (value: unknown): value is Document =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,5 @@
-import { isObject, type Document, type Reference } from './document.js'
+import { isObject } from '../../runtime/index.js'
+import { type Document, type Reference } from './document.js'
 import { refused } from './refusal.js'
 
 /** Deepest `$levels` of `$expand`. */

@@ -1,4 +1,4 @@
-import { uuid } from '../../runtime/index.js'
+import { isObject, uuid } from '../../runtime/index.js'
 import type { EventSubscription, Machine } from '../../machine/index.js'
 import { answerOfStream } from '../../wire/index.js'
 import { HEADERS } from '../protocol/answers.js'
@@ -14,7 +14,7 @@ import {
   oneOf,
   text,
 } from '../protocol/checks.js'
-import { collection, head, isObject, link, pathOf, status, type Document } from '../protocol/document.js'
+import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
 import { message } from '../protocol/messages.js'
 import { refused, Refusal } from '../protocol/refusal.js'
 import { ofService, type Call, type Outcome, type Resource } from '../protocol/resource.js'

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, UserError, type Clock } from '../../runtime/index.js'
-import { isObject } from '../images/manifest.js'
+import { type Clock, held, isObject, UserError } from '../../runtime/index.js'
 
 export type Credentials =
   | { kind: 'password'; user: string; password: string }

@@ -1,11 +1,8 @@
 import { FetchFailure, type FileAnswer } from '../../bytes/index.js'
-import { UserError } from '../../runtime/index.js'
-import { isObject } from '../images/manifest.js'
+import { isObject, UserError } from '../../runtime/index.js'
 
 /** More of an error's body is not read. */
 const MOST_WORDS = 16 * 1024
-
-export const isLoopbackHost = (hostname: string): boolean => /^(localhost\.?|127(\.\d+){3}|\[::1\])$/.test(hostname)
 
 export const unreachable = (host: string, cause: FetchFailure): UserError =>
   new UserError('registry-unreachable', `the registry ${host} cannot be reached: ${cause.message}`, {

@@ -1,6 +1,7 @@
 import {
   FetchFailure,
   HttpClient,
+  isLoopback,
   type FileAnswer,
   type FileRequest,
   type HttpClientOptions,
@@ -8,7 +9,7 @@ import {
 import { UserError } from '../../runtime/index.js'
 import { challenges, type Challenge } from './challenge.js'
 import type { FoundCredentials } from './credentials.js'
-import { answerWords, isLoopbackHost, unreachable } from './registry-failures.js'
+import { answerWords, unreachable } from './registry-failures.js'
 import { bearerToken } from './token.js'
 
 export interface RegistryAccess {
@@ -58,7 +59,7 @@ export class RegistryServer {
   readonly #allow = (url: string): void => {
     this.#access.http.allow?.(url)
     const { protocol, hostname, host } = new URL(url)
-    if (protocol === 'https:' || this.#access.insecure || isLoopbackHost(hostname)) return
+    if (protocol === 'https:' || this.#access.insecure || isLoopback(hostname)) return
     throw new UserError(
       'registry-protocol',
       `the registry ${this.#host} leads to http://${host}, but https is required`,
@@ -141,7 +142,7 @@ export class RegistryServer {
     } catch (error) {
       if (!(error instanceof FetchFailure)) throw error
       // A certificate that is not believed is no reason to do without one.
-      const mayBePlain = this.#access.insecure || isLoopbackHost(secure.hostname)
+      const mayBePlain = this.#access.insecure || isLoopback(secure.hostname)
       if (!mayBePlain || error.code.startsWith('tls-')) throw unreachable(this.#host, error)
       return this.#pingAt(new URL(`http://${this.#host}`), signal).catch((plain: unknown) => {
         if (!(plain instanceof FetchFailure)) throw plain

@@ -1,6 +1,5 @@
 import { FetchFailure, type HttpClient } from '../../bytes/index.js'
-import { UserError } from '../../runtime/index.js'
-import { isObject } from '../images/manifest.js'
+import { isObject, UserError } from '../../runtime/index.js'
 import type { Challenge } from './challenge.js'
 import type { Credentials } from './credentials.js'
 import { answerWords } from './registry-failures.js'

@@ -1,4 +1,4 @@
-import { readNested, UserError } from '../../runtime/index.js'
+import { isObject, readNested, UserError } from '../../runtime/index.js'
 import { isDigest } from '../digest.js'
 
 /** Content by its digest, as a manifest refers to it. */
@@ -99,9 +99,6 @@ export function jsonObject(bytes: Uint8Array, name: string): Record<string, unkn
   }
   throw badManifest(name, 'it is no JSON object')
 }
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 type Wrong = (what: string) => UserError
 

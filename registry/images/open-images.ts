@@ -1,5 +1,5 @@
 import type { HttpClientOptions } from '../../bytes/index.js'
-import { UserError, type Clock } from '../../runtime/index.js'
+import { type Clock, isObject, UserError } from '../../runtime/index.js'
 import { findCredentials, type AuthFiles } from '../access/credentials.js'
 import { RegistryServer } from '../access/registry-server.js'
 import { RegistryRepository } from '../access/repository.js'
@@ -10,7 +10,6 @@ import { imageFiles, type FileLimits, type WantedFiles } from './image-files.js'
 import {
   jsonObject,
   badManifest,
-  isObject,
   readManifest,
   textsOf,
   type Descriptor,

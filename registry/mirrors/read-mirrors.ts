@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { parse as parseToml } from 'smol-toml'
 import { parseAllDocuments } from 'yaml'
-import { held, readNested, UserError, type Clock } from '../../runtime/index.js'
-import { isObject } from '../images/manifest.js'
+import { type Clock, held, isObject, readNested, UserError } from '../../runtime/index.js'
 import type { MirrorRule } from './mirrors.js'
 
 type Wrong = (what: string) => UserError

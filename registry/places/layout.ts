@@ -1,16 +1,9 @@
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileSource, type ByteStream } from '../../bytes/index.js'
-import { held, takeLock, temporaryFolder, UserError, type Clock } from '../../runtime/index.js'
+import { type Clock, held, isObject, takeLock, temporaryFolder, UserError } from '../../runtime/index.js'
 import { algorithmOf, checkContent, digestOf, isDigest, verifiedStream } from '../digest.js'
-import {
-  isObject,
-  jsonObject,
-  LARGEST_MANIFEST,
-  MEDIA_TYPES,
-  readManifest,
-  type Descriptor,
-} from '../images/manifest.js'
+import { jsonObject, LARGEST_MANIFEST, MEDIA_TYPES, readManifest, type Descriptor } from '../images/manifest.js'
 import type { ImageSink, ImageStore, StoredManifest } from '../images/store.js'
 
 const TAG = 'org.opencontainers.image.ref.name'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { errorChain, UserError } from '../../runtime/index.js'
+import { errorChain, isObject, UserError } from '../../runtime/index.js'
 import { managersWith, type HardwareManager, type Step } from '../../steps/index.js'
 
 /**
@@ -98,8 +98,6 @@ function usable(file: string, exported: unknown): (Step | HardwareManager)[] {
     )
   return found
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 const isStep = (value: unknown): value is Step =>
   isObject(value) &&

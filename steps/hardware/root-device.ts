@@ -1,3 +1,4 @@
+import { isObject } from '../../runtime/index.js'
 import { HintError, pythonRepr, type JsonObject } from '../../wire/index.js'
 import { StepError } from '../sdk/step.js'
 import type { BlockDevice } from './block-devices.js'
@@ -69,6 +70,3 @@ function smallest(devices: readonly BlockDevice[]): BlockDevice {
 }
 
 const notFound = (details: string, cause?: unknown) => new StepError(details, { type: 'DeviceNotFound', cause })
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,5 @@
 import { parseIgnition, withHostname, type IgnitionConfig } from '../../ignition/index.js'
-import { UserError } from '../../runtime/index.js'
+import { isObject, UserError } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { StepError } from '../sdk/step.js'
 import type { InstallCoreosArgs } from './args.js'
@@ -177,8 +177,6 @@ function parseJson(text: string): unknown {
 }
 
 const isEmpty = (value: JsonObject) => Object.keys(value).length === 0
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const list = (value: string | readonly string[] | undefined): string[] =>
   value === undefined ? [] : typeof value === 'string' ? [value] : [...value]

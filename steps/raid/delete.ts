@@ -1,3 +1,4 @@
+import { isObject } from '../../runtime/index.js'
 import { eraseMetadata } from '../erase-devices/metadata.js'
 import { listBlockDevices } from '../hardware/block-devices.js'
 import { diskOf, readPartitions } from '../hardware/partitions.js'
@@ -49,6 +50,3 @@ function skippedVolumes({ node }: StepContext): string[] {
     isObject(hints) && typeof hints['volume_name'] === 'string' ? [hints['volume_name']] : [],
   )
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

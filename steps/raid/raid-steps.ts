@@ -1,3 +1,4 @@
+import { isObject } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { defineStep } from '../sdk/define-step.js'
 import { StepError, type StepContext } from '../sdk/step.js'
@@ -67,6 +68,3 @@ export const applyConfiguration = defineStep<{ raid_config: JsonObject; delete_e
     return config
   },
 })
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,3 +1,4 @@
+import { isObject } from '../../../runtime/index.js'
 import type { JsonObject } from '../../../wire/index.js'
 
 /** Parts of key names, in lower case, whose values are hidden as by oslo.utils; Ironic adds the two of SNMP. */
@@ -31,6 +32,3 @@ const masked = (args: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(args).map(([key, value]) => [key, isObject(value) ? masked(value) : isSecret(key) ? '***' : value]),
   )
-
-const isObject = (value: unknown): value is JsonObject =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)

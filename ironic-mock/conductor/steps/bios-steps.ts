@@ -1,3 +1,4 @@
+import { isObject } from '../../../runtime/index.js'
 import { pythonRepr, textOf, type BiosSettingRecord, type JsonObject } from '../../../wire/index.js'
 import type { BiosValue } from '../../drivers/hardware.js'
 import type { StepWork } from './step-work.js'
@@ -26,9 +27,6 @@ function readSettings(settings: unknown): Setting[] | { error: string } {
 }
 
 const NO_INDEX = "string indices must be integers, not 'str'"
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function pythonClass(value: unknown): string {
   if (value === null || value === undefined) return 'NoneType'

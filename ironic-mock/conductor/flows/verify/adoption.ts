@@ -1,3 +1,4 @@
+import { isObject } from '../../../../runtime/index.js'
 import type { NodeRecord } from '../../../../wire/index.js'
 import {
   requestedBootMode,
@@ -98,8 +99,6 @@ function takeConsoleOver(task: NodeTask): void {
   )
   node.console_enabled = false
 }
-
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function parsed(text: string): unknown {
   try {
