@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -16,7 +17,8 @@ export default defineConfig({
     sequence: { shuffle: { tests: true, files: false } },
     // Modules hold no state, so test files may share them; that halves the time of the suite.
     isolate: false,
-    maxWorkers: '100%',
+    // A third of the time is waiting for sockets and processes, so one file more than there are processors runs at a time.
+    maxWorkers: availableParallelism() + 1,
     // Concurrent tests mostly wait for servers that are slow on purpose.
     maxConcurrency: 20,
     // Packages are imported as Node does it, without a proxy around each.
