@@ -89,7 +89,7 @@ describe('at the start of a boot', () => {
     scene.ironic.next('inspect', ironicError(404, 'Resource could not be found.'))
     await scene.serving()
     expect(gaveUp).toEqual([
-      expect.stringMatching(/refused the inspection data: 404 Resource .*takes them only of a node in inspect wait/),
+      expect.stringMatching(/refused the inspection data: 404 Resource .*only while the node is in inspect wait/),
     ])
     expect(scene.ironic.of('inspect')).toHaveLength(1)
     expect(scene.ironic.of('lookup')[0]!.request.url).not.toContain('node_uuid')

@@ -77,7 +77,7 @@ export const ERRORS = catalogue({
     remedy: 'name a new folder that this user may write with --dir',
   },
   'unknown-error-code': {
-    sentence: 'no error has the code that was asked for',
+    sentence: 'there is no error with this code',
     remedy: 'list all codes with ironstage errors',
   },
   'unknown-variable': {

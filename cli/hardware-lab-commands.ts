@@ -11,7 +11,7 @@ export const HARDWARE_LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
     descriptions: {
       plan: 'only say what would be done; nothing is contacted',
       check: 'only look at the hosts, after booting their live systems; no disk is written',
-      'state-dir': 'folder for all that the run knows (default: beside FILE, with .state in place of .yaml)',
+      'state-dir': 'state folder of the run (default: FILE with .state in place of .yaml)',
       faults: 'with --rehearse: YAML or JSON file of faults, as in docs/control.md; match.machine is the host',
       seed: 'with --rehearse: decides when faults of some probability strike (default: 1)',
     },

@@ -13,7 +13,7 @@ export const ERRORS = catalogue({
     remedy: 'name it with --advertise, and give the BMCs a password with --password-file',
   },
   'fleet-enrol': {
-    sentence: 'the Ironic did not take the machines of the fleet',
+    sentence: 'the Ironic refused to enroll a machine of the fleet',
     remedy: 'see to the answer of the Ironic that the message has',
   },
   'hosts-out': {

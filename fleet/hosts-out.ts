@@ -25,7 +25,7 @@ export interface HostsOptions {
  * The machines of a fleet for other programs, by the ending of a file's name: `.json` for `baremetal create`, `.yaml` with a
  * BareMetalHost and a Secret each, `.csv` as an inventory.
  *
- * @throws UserError `hosts-file` (usage) for another ending
+ * @throws UserError `hosts-out` (usage) for another ending
  */
 export function hostsText(file: string, hosts: readonly FleetHost[], options: HostsOptions): string {
   const text = FORMATS[extname(file)]

@@ -29,7 +29,7 @@ export const ERRORS = catalogue({
     remedy: 'install butane, or name the Ignition config that it makes',
   },
   'hardware-changed': {
-    sentence: 'another machine, or another disk, is where a host was in the run before',
+    sentence: 'a host has another machine or disk than in the previous run',
     remedy: 'find out which machine it is; with the new hardware on purpose, remove the file that the message names',
   },
   'hardware-unexpected': {
@@ -41,7 +41,7 @@ export const ERRORS = catalogue({
     remedy: 'correct what the message names; ironstage run init writes a file that is right',
   },
   'hosts-secret': {
-    sentence: 'a password or key that a file of hosts names cannot be had',
+    sentence: 'a password or key that the hosts file names cannot be read',
     remedy: 'set the variable, or name a file that this user may read',
   },
   ipmitool: {

@@ -16,10 +16,10 @@ interface FetchParts {
 const LONGEST_STEP = hours(24)
 
 /**
- * Reaches an API by `fetch`, at any URL. While an automatic clock is not waited for it stands still, but a client polls by
- * its own watch. So a request that reads lets the lab go on, up to the next state of a node that it may show, and one that
- * is refused because a node is busy does the same behind its answer. Requests are carried out one after another: the same
- * requests in the same order give the same lab.
+ * A `fetch` that reaches the lab's APIs below any base URL. An automatic clock stands still between requests, but a client polls
+ * in wall time. So a read first advances the lab until a node that it shows changes its state, and a write that is refused because
+ * the node is locked advances the lab after the answer. Requests run one at a time: the same requests in the same order give
+ * the same lab.
  */
 export function labFetch(parts: FetchParts): (base: string) => typeof fetch {
   const { dispatch, clock, jump } = parts

@@ -32,7 +32,7 @@ const FAILURES = {
   'redirect-loop': ['{at} redirects without end', 'use the URL at which the file really is'],
   'redirect-nowhere': ['{at} redirects to no URL', 'see to the server'],
   'redirect-scheme': ['{at} redirects to another scheme than http and https', 'see to the server'],
-  'bad-url': ['the URL is none that can be fetched: http and https can', 'correct the URL'],
+  'bad-url': ['the URL cannot be fetched: only http and https are supported', 'correct the URL'],
   'bad-request': ['the request cannot be sent', 'correct the URL and its headers'],
   'too-large': ['{at} sends more than is taken here', 'see that this is the right URL'],
   status: ['{at} answers with an HTTP status that is no use here', 'check the URL'],

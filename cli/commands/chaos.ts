@@ -38,7 +38,7 @@ function text(report: ChaosReport, files: readonly string[]): string {
     `${count(plan.faults.length, 'fault')} struck ${count(strikes, 'time')}; ` +
       `${count(deployments, 'deployment')} asked for, ${count(active, 'time')} active`,
   ]
-  if (violations.length === 0) return [...lines, 'all that must hold held', ''].join('\n')
+  if (violations.length === 0) return [...lines, 'all invariants held', ''].join('\n')
   for (const { invariant, node, seen, at } of violations)
     lines.push(`${invariant}: ${node === null ? '' : `${node}: `}${seen} (after ${durationText(at)})`)
   if (shortest) {

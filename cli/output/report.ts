@@ -22,7 +22,7 @@ export function reportText(report: DeploymentReport): string {
     '',
     ...report.checks.map(({ what, ok, found }) => `  ${ok ? '✓' : '✗'} ${what}: ${found}`),
     '',
-    report.ok ? 'The disk is as it was asked for.' : 'The disk is NOT as it was asked for.',
+    report.ok ? 'The disk matches the request.' : 'The disk does NOT match the request.',
     '',
   ]
   return lines.join('\n')

@@ -5,8 +5,11 @@ import type { FaultContext } from './faults.js'
 import { unknownName } from './known-names.js'
 
 /**
- * @throws UserError `fault` for an effect that nothing here can have, for a time that has passed, for a node, machine, disk, call, step, phase or state that there is not, for a program that is
- *   nearly one, and for a node with the machine of another
+ * Checks that a fault can strike.
+ *
+ * @throws UserError `fault` when nothing in this lab can have the effect; when its time has passed; when a node, machine, disk,
+ *   call, step, phase or state does not exist; when a program is probably misspelt; and when node and machine do not
+ *   belong together
  */
 export function checkFaultNames({ match, effect, between }: Fault, context: FaultContext): void {
   const { node, machine, disk } = match

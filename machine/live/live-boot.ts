@@ -65,7 +65,7 @@ export async function bootLive(
     parts.say(`kernel: Command line: ${withoutSecrets(image.kernelArguments)}`)
     if (image.configFiles && image.configFiles.length > 0) live.configFiles = image.configFiles
     if (image.kind === 'agent') {
-      parts.say('the ramdisk is none of CoreOS: the agent in it starts')
+      parts.say('the ramdisk is not CoreOS: starting the agent that it contains')
       return await withAgent()
     }
     if (image.kind === 'other') {

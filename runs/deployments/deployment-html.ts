@@ -50,7 +50,7 @@ function failureHtml(error: unknown): Html {
 function readBackHtml(report: DeploymentReport): Html {
   const { disk, partitions, ignition, kernel_arguments: kargs, confinement, checks, ok } = report
   return markup`<h2>Read back from the disk</h2>
-<p>${ok ? 'The disk is as it was asked for.' : markup`<b class="bad">The disk is not as it was asked for.</b>`}</p>
+<p>${ok ? 'The disk matches the request.' : markup`<b class="bad">The disk does not match the request.</b>`}</p>
 ${checkTable(checks)}
 ${facts([
   ['Disk', markup`<code>${disk.file}</code>, ${bytesText(disk.size)}`],

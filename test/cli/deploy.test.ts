@@ -35,7 +35,7 @@ describe('ironstage deploy', () => {
     for (const stage of ['enroll', 'verify', 'inspect', 'clean', 'deploy', 'first boot'])
       expect(run.stdout).toMatch(new RegExp(`s {2}${stage} done, `))
     expect(run.stdout).toContain('install_coreos: 100 %')
-    expect(run.stdout).toContain('The disk is as it was asked for.')
+    expect(run.stdout).toContain('The disk matches the request.')
     expect(run.stdout).not.toContain('hunter2')
 
     const disk = await inspectDisk({ path: file }, systemClock())

@@ -139,7 +139,7 @@ test('ironstage deploy works through an ironstage with passwords and TLS', async
 
   const done = deploy({ ...access, OS_ENDPOINT: served.url }, 'env')
   expect(`${await done.ended} ${done.stderr}`).toBe('0 ')
-  expect(done.stdout).toContain('The disk is as it was asked for.')
+  expect(done.stdout).toContain('The disk matches the request.')
 })
 
 describe('profiles, releases and options', () => {

@@ -97,7 +97,7 @@ test('the guide boots CoreOS with the agent, by ISO and by PXE', { timeout: 120_
       }
       case 'beside':
         printed = await follow(lines[0]!.replace('http://127.0.0.1:6385', up!.url))
-        expect(printed).toContain('The disk is as it was asked for.')
+        expect(printed).toContain('The disk matches the request.')
         await stop(up!.run)
         break
       default:

@@ -296,7 +296,7 @@ describe('one way next to the other', () => {
     const machine = async () => (await machineOf(node)).console()
     await node.makeAvailable()
     await other.makeAvailable()
-    expect(await machine()).toContain('the ramdisk is none of CoreOS: the agent in it starts')
+    expect(await machine()).toContain('the ramdisk is not CoreOS: starting the agent that it contains')
     expect((await machineOf(other)).console().join()).toContain('ironic-agent.service: started')
 
     const change = (op: 'add' | 'remove') =>
@@ -318,7 +318,7 @@ describe('one way next to the other', () => {
     expect(await node.settled()).toMatchObject(ACTIVE)
     await node.provision('deleted')
     await node.settled()
-    expect(await machine()).toContain('the ramdisk is none of CoreOS: the agent in it starts')
+    expect(await machine()).toContain('the ramdisk is not CoreOS: starting the agent that it contains')
   })
 
   test('nodes boot the ramdisk of the lab by default, whatever their images are', async () => {

@@ -25,7 +25,7 @@ const KNOWN: readonly { pattern: RegExp; why: string; remedy: string }[] = [
   },
   {
     pattern: /heartbeat/i,
-    why: 'The agent stopped to send heartbeats.',
+    why: 'The agent stopped sending heartbeats.',
     remedy: 'Look at the console: the machine may have lost its power or its network.',
   },
   {

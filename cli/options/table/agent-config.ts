@@ -4,7 +4,7 @@ import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
 export const AGENT_CONFIG_SHAPES = {
   template: {
     value: 'today|original',
-    description: "config template: today's, which retries, or the original design's, which pulls once (default: today)",
+    description: 'config template: today (retries the pull) or original (pulls once) (default: today)',
     schema: { type: 'string', enum: ['today', 'original'] },
   },
   'base-url': {
@@ -38,8 +38,8 @@ export const AGENT_CONFIG_SHAPES = {
   'agent-tls': {
     value: 'off|on|insecure',
     description:
-      "whether the agent believes Ironic's certificate: on, with --ca-bundle too; insecure, any; for hosts without a " +
-      'scheme off means http, the others https (default: today, any)',
+      "how the agent verifies Ironic's certificate: on (against --ca-bundle too), insecure (not at all) or off; a URL without " +
+      'a scheme uses https with on and insecure, else http (default with template today: not at all; original: by the URL)',
     schema: { type: 'string', enum: ['off', 'on', 'insecure'] },
   },
   'ssh-key': {

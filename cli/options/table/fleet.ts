@@ -19,7 +19,8 @@ export const FLEET_SHAPES = {
   user: { value: 'NAME', description: 'user of the BMCs (default: admin)', schema: TEXT },
   'password-file': {
     value: 'FILE',
-    description: 'file with the password of the BMCs (default: one that is made, and listed by --hosts-out)',
+    description:
+      'file with the password of the BMCs (default: a random password, which --hosts-out writes to its file)',
     schema: TEXT,
   },
   'agent-port': {
@@ -51,7 +52,7 @@ export const FLEET_SHAPES = {
     schema: { type: 'string', enum: ['file', 'described'] },
   },
   enrol: {
-    description: 'enrol the machines in the Ironic of --ironic-url, those that it lacks',
+    description: 'enroll the machines that the Ironic of --ironic-url does not have yet',
     schema: FLAG,
   },
   'node-driver': {

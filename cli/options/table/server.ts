@@ -82,7 +82,7 @@ export const SERVER_SHAPES = {
   'bmc-password': {
     value: 'PASSWORD',
     description:
-      'password of the BMCs; those in a state folder keep theirs (default: that of the first node that names each)',
+      'password of new BMCs; BMCs in a state folder keep theirs (default: the password in the first node of each BMC)',
     schema: TEXT,
   },
   'state-dir': {
@@ -107,7 +107,7 @@ export const SERVER_SHAPES = {
     schema: FLAG,
   },
   'stop-with-stdin': {
-    description: 'stop when standard input ends, so when the program that started this one ends',
+    description: 'stop when standard input closes, for example when the parent process exits',
     schema: FLAG,
   },
   json: { description: 'print one JSON object a line, for programs', schema: FLAG },

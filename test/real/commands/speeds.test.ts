@@ -16,7 +16,7 @@ test.each<Speed>([
   async (speed) => {
     const { code, output } = await deployAt(speed, PATIENCE)
     expect(code, output).toBe(0)
-    expect(output).toContain('The disk is as it was asked for.')
+    expect(output).toContain('The disk matches the request.')
   },
   2 * PATIENCE,
 )
