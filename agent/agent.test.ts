@@ -48,7 +48,7 @@ describe('at the start of a boot', () => {
     })
   })
 
-  test('without a request for inspection, there is none', async () => {
+  test('the agent sends no inspection data unless it is asked to', async () => {
     await using scene = await new AgentScene().serving()
     expect(scene.ironic.of('inspect')).toEqual([])
     expect(scene.ironic.of('lookup')[0]!.request.url).not.toContain('node_uuid')
@@ -96,7 +96,7 @@ describe('at the start of a boot', () => {
     expect(scene.agent.phase).toBe('serving')
   })
 
-  test('an agent of a fleet sends inspection data again that came too early, and gives up as after lost connections', async () => {
+  test('a fleet agent retries inspection data that Ironic refused too early, and gives up after the usual number of attempts', async () => {
     const gaveUp: string[] = []
     const options = { ...boot(INSPECTION), pace: FLEET_PACE, onGaveUp: (why: string) => void gaveUp.push(why) }
     const tooEarly = ironicError(404, 'Resource could not be found.')

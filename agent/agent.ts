@@ -228,7 +228,7 @@ class RunningAgent implements Agent {
   async #nodeAgain(): Promise<JsonObject | null> {
     const event = await this.#outgoing.lookUp(this.#state.saved, this.#state.saved.nodeUuid, this.#scope.signal)
     if (event.kind === 'looked up') return event.answer.node
-    if (event.kind === 'lookup failed') this.#logger('warn', `Ironic does not tell the node again: ${event.why}`)
+    if (event.kind === 'lookup failed') this.#logger('warn', `Ironic refused another lookup of the node: ${event.why}`)
     return null
   }
 }

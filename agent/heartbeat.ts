@@ -89,7 +89,7 @@ const TOKEN_REFUSED = 'Invalid or missing agent token'
 
 const notTaken = (why: string): string => `Ironic did not take the heartbeat, trying again: ${why}`
 const tokenLost = (why: string): string =>
-  `Ironic has replaced or dropped this agent's token, so it takes no heartbeat of this boot any more (${why}): start the node's next operation or reboot the machine, which boots a new agent`
+  `Ironic replaced or dropped this agent's token and will refuse all heartbeats of this boot (${why}): start the node's next operation, or reboot the machine to start a new agent`
 const warning = (message: string): Effect => ({ kind: 'log', level: 'warn', message })
 
 const soonest = ({ lastAt }: HeartbeatState, at: number, pace: AgentPace): Effect =>

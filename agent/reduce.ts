@@ -123,7 +123,7 @@ function secureFirst(state: AgentState, moment: Moment, rules: Rules): Reduction
   if (!rules.tls || tls === null) return serve(state, moment, rules)
   const understood = lowerVersion(ironicVersion ?? '1.1', HEARTBEAT_VERSION) === HEARTBEAT_VERSION
   if (tls || understood) return { state: inPhase(state, 'looking up'), effects: [{ kind: 'secure' }] }
-  const old = `this Ironic (${ironicVersion ?? 'of unknown version'}) takes no certificate, which needs ${HEARTBEAT_VERSION}: no TLS`
+  const old = `this Ironic (${ironicVersion ?? 'unknown version'}) does not support agent certificates (needs ${HEARTBEAT_VERSION}): TLS is off`
   const next = serve(withSaved(state, { tls: null }), moment, rules)
   return { ...next, effects: [{ kind: 'log', level: 'info', message: old }, ...next.effects] }
 }

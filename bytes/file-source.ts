@@ -3,7 +3,7 @@ import { open, type FileHandle } from 'node:fs/promises'
 import { held, type Clock } from '../runtime/index.js'
 import type { ByteSource, Patch } from './byte-source.js'
 
-/** A file that is read at any place, and of which ranges can be replaced where they are. */
+/** A file with random access, whose ranges can be overwritten in place. */
 export interface FileSource extends ByteSource, AsyncDisposable {
   /** Writes in the order of the call, then waits until the disk has the bytes. Only for a file that was opened for writing. */
   replace(patches: readonly Patch[]): Promise<void>

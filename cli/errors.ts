@@ -21,7 +21,7 @@ export const ERRORS = catalogue({
     remedy: 'give --bmc-user and --bmc-password, or neither',
   },
   'boot-image-runtime': {
-    sentence: 'boot images are not built, published ones are taken',
+    sentence: 'ironstage does not build boot images; it uses the published ones',
     remedy: 'leave out --runtime',
   },
   'config-file': {
@@ -34,7 +34,7 @@ export const ERRORS = catalogue({
   },
   'host-manifests': {
     sentence: 'the manifests of --hosts cannot be used',
-    remedy: 'correct what the message names; ironstage bmh explain FILE tells more',
+    remedy: 'correct what the message names; ironstage bmh explain FILE shows the details',
   },
   'images-make': {
     sentence: 'the images cannot be written',

@@ -9,7 +9,7 @@ export const HARDWARE_LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
     description: 'install the machines of a hardware lab from a hosts file (default: hosts.yaml)',
     options: takes.RUN_OPTIONS,
     descriptions: {
-      plan: 'only say what would be done; nothing is contacted',
+      plan: 'print the plan; contact nothing',
       check: 'only look at the hosts, after booting their live systems; no disk is written',
       'state-dir': 'state folder of the run (default: FILE with .state in place of .yaml)',
       faults: 'with --rehearse: YAML or JSON file of faults, as in docs/control.md; match.machine is the host',
@@ -45,7 +45,8 @@ export const HARDWARE_LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
     options: takes.RUN_DISCOVER_OPTIONS,
     descriptions: {
       'bmc-user': 'user of the BMCs (default: admin)',
-      'bmc-password': 'password of the BMCs; better in IRONSTAGE_BMC_PASSWORD (default: only look who answers)',
+      'bmc-password':
+        'password of the BMCs; prefer IRONSTAGE_BMC_PASSWORD (default: none; only list the services that answer)',
       out: 'write the file of hosts here',
     },
     load: async () => {

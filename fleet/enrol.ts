@@ -19,8 +19,7 @@ export interface EnrolOptions extends HostsOptions {
 const AT_ONCE = 8
 
 /**
- * Enrols machines as nodes with their ports; those whose name a node has already are left as they are, but for missing
- * ports.
+ * Creates a node and its ports for each machine. If a node with the name exists, only its missing ports are created.
  *
  * @throws UserError `fleet-enrol` with the answer of the Ironic
  */

@@ -14,7 +14,7 @@ export const ERRORS = catalogue({
   },
   'fleet-enrol': {
     sentence: 'the Ironic refused to enroll a machine of the fleet',
-    remedy: 'see to the answer of the Ironic that the message has',
+    remedy: "correct what Ironic's answer in the message names",
   },
   'hosts-out': {
     sentence: 'the list of machines cannot be written',

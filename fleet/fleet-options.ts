@@ -22,7 +22,7 @@ export interface ListenAt {
 }
 
 export interface FleetOptions {
-  /** Machines that there are at least. */
+  /** Minimum number of machines; a state folder may have more. */
   count: number
   /** Hardware of new machines. */
   hardware?: HardwareFleet
@@ -38,7 +38,7 @@ export interface FleetOptions {
   advertise?: string
   /** URLs of the Ironic, to find the address that it sees. */
   ironicUrl?: string
-  /** Port of notifications of power changes, as fake-ipa takes them; needs {@link ironicUrl}. Default: none are taken. */
+  /** Port that receives notifications of power changes, as fake-ipa's does; needs {@link ironicUrl}. Default: no such port. */
   notifierPort?: number
   /** Serves the BMCs by HTTPS: `own` with a certificate that is made. */
   tls?: { certificate: string; key: string } | 'own'

@@ -175,7 +175,7 @@ describe('a fleet', () => {
     expect((await system(there, 'machine-2', { username: 'root', password: 'other' })).status).toBe(200)
   })
 
-  test('by TLS has a certificate of its own, which the documents of its hosts do not verify', async () => {
+  test('with --tls makes its own certificate, and the hosts files turn verification off', async () => {
     await using there = await fleet({ tls: 'own' })
     expect(there.redfishUrl).toMatch(/^https:/)
     expect(await readFile(there.caFile!, 'utf8')).toContain('BEGIN CERTIFICATE')

@@ -39,7 +39,7 @@ export function hostsText(file: string, hosts: readonly FleetHost[], options: Ho
 /**
  * Writes {@link hostsText} to a file that only its owner can read, since it has the passwords of the BMCs.
  *
- * @throws UserError `hosts-file`
+ * @throws UserError `hosts-out`
  */
 export async function writeHosts(
   file: string,

@@ -26,7 +26,7 @@ async function scene() {
   return { clock, machines, up, put, [Symbol.asyncDispose]: () => machines[Symbol.asyncDispose]() }
 }
 
-test('a report of power to come boots an agent at its time, and one of its end switches the machine off', async () => {
+test('a notification of a pending power-on boots an agent at the announced time; one of a power-off switches the machine off', async () => {
   await using there = await scene()
   const { uuid } = report('On')
   expect(await there.put(report('On'))).toMatchObject({ status: 204 })

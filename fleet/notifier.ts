@@ -22,8 +22,8 @@ interface ReportedSystem {
 
 /**
  * Takes the place of fake-ipa behind an emulator of BMCs: `PUT /` tells of a system whose power is about to change, and the
- * machine of that system follows. It is made at the first report that switches it on. One that boots another device than its
- * disk boots a ramdisk with an agent, as fake-ipa starts an agent.
+ * machine of that system follows. The machine is created at the first report that switches it on. If its boot device is not the disk, it boots a ramdisk with an agent,
+ * as fake-ipa starts an agent.
  */
 export function notifier({ machines, ironicUrl, clock, logger }: NotifierParts): Dispatch {
   const follow = async (system: ReportedSystem, on: boolean): Promise<void> => {

@@ -30,7 +30,8 @@ export const ERRORS = catalogue({
   },
   'hardware-changed': {
     sentence: 'a host has another machine or disk than in the previous run',
-    remedy: 'find out which machine it is; with the new hardware on purpose, remove the file that the message names',
+    remedy:
+      'find out which machine answers; if the hardware was replaced on purpose, remove the file that the message names',
   },
   'hardware-unexpected': {
     sentence: 'the hardware of a host is not as the file expects it',
@@ -49,11 +50,11 @@ export const ERRORS = catalogue({
     remedy: 'install ipmitool, or name a Redfish address',
   },
   'ironic-failed': {
-    sentence: 'a node of a host came to rest in a state of failure',
+    sentence: "a host's node ended in a failed state",
     remedy: 'see the sentence of the Ironic in the message',
   },
   'ironic-node': {
-    sentence: 'an Ironic has a node of the name of a host that no run has registered',
+    sentence: 'the Ironic already has a node with the name of a host, and no run registered it',
     remedy: 'name another with ironic: {node: NAME}, or remove it there',
   },
   'outcome-unknown': {

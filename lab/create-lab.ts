@@ -122,8 +122,8 @@ const identityOf = ({ managers, ...options }: StagedLabOptions): Record<string, 
  * up to a minute when nothing happens; another stands still, and follows when it is asked for something. Events come in the
  * order of time in each such stretch, then of the shards. What cannot be copied to a thread is refused.
  *
- * @throws UserError for an `ironic` that cannot be configured so, an address to listen on that cannot be had, or options
- *   that are not for several threads
+ * @throws UserError for an invalid `ironic` configuration, an address that cannot be listened on, or an option that a lab with
+ *   `threads` does not support
  *
  * @example
  * import { createLab, installCoreos } from 'ironstage'

@@ -33,7 +33,7 @@ export const ERRORS = catalogue({
     remedy: 'correct what the message names',
   },
   'fork-limit': {
-    sentence: 'the lab has as many forks as it may have',
+    sentence: 'the lab has reached its limit of forks',
     remedy: 'end one: GET /_lab/forks lists them',
   },
   'ignition-fetch': {
@@ -57,7 +57,7 @@ export const ERRORS = catalogue({
     remedy: 'give the machine a BMC',
   },
   'no-lab': {
-    sentence: 'the Ironic is not one of ironstage, so disks of its machines cannot be found',
+    sentence: 'the URL is not that of an ironstage, so the disks of its machines cannot be found',
     remedy: 'deploy through an ironstage of this version',
   },
   'no-live-image': {
@@ -65,7 +65,7 @@ export const ERRORS = catalogue({
     remedy: 'start ironstage with --live-iso or --live-image',
   },
   'no-run': {
-    sentence: 'the server is not one of `ironstage run`',
+    sentence: 'the server does not belong to `ironstage run`',
     remedy: 'ask the URL that ironstage run prints',
   },
   'no-such-fault': {
@@ -93,7 +93,7 @@ export const ERRORS = catalogue({
     remedy: 'GET /_lab lists what there is',
   },
   'no-system': {
-    sentence: 'the machine has no system that was booted',
+    sentence: 'the machine has not booted an installed system',
     remedy: 'deploy its node, and wait for active',
   },
   'not-across-threads': {
@@ -113,7 +113,7 @@ export const ERRORS = catalogue({
     remedy: 'listen on 127.0.0.1, or ask for passwords with --htpasswd',
   },
   'not-reached': {
-    sentence: 'time was moved, and the node did not come into the state',
+    sentence: 'the time limit passed before the node reached the state',
     remedy: 'look at its journal for the reason',
   },
   'shard-failed': {
@@ -125,7 +125,7 @@ export const ERRORS = catalogue({
     remedy: 'wait until nothing is under way, and take it then',
   },
   'snapshot-diverged': {
-    sentence: 'repeating the calls before a snapshot led to another state than it was taken in',
+    sentence: 'repeating the calls before the snapshot led to a different state',
     remedy: 'let steps and listeners of your own do the same each time, or take snapshots at rest',
   },
   'snapshot-file': {

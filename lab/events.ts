@@ -8,7 +8,7 @@ export type LabEvent =
   | { kind: 'node-gone'; uuid: string }
   /** The lab has gone back to a snapshot: nodes and machines are what they were then. */
   | { kind: 'restored'; snapshot: string }
-  /** A client asks, `times` in a row, for a deployment that failed the last time by `error`. */
+  /** A client has requested the same failing deployment `times` in a row; `error` is the last failure. */
   | { kind: 'deployment-repeated'; node: string; name: string | null; times: number; error: string | null }
   | { kind: 'ramdisk-up'; machine: string }
   | { kind: 'first-boot'; machine: string; report: FirstBoot }

@@ -26,7 +26,7 @@ export interface LabOptions {
   managers?: readonly HardwareManager[]
   /** Hardware of new machines, by their number. Default: {@link defaultMachineSpec}. */
   hardware?: HardwareFleet
-  /** File with the image that `install_coreos` installs when it is asked for none: raw, gzip, xz or zstd. */
+  /** Image file that `install_coreos` installs when its arguments name none: raw, gzip, xz or zstd. */
   liveImage?: string
   /** Live CoreOS images that the lab serves; machines really fetch what they boot then. Default: none. */
   liveImages?: LiveImagesRequest
@@ -54,7 +54,7 @@ export interface ThreadedLabOptions extends Pick<
   LabOptions,
   'seed' | 'ironic' | 'hardware' | 'liveImage' | 'disks' | 'realistic'
 > {
-  /** Worker threads; as many as there are processors to spare. What happens in the lab does not depend on it. */
+  /** Number of worker threads; use the number of idle processors. It does not change what happens in the lab. */
   threads: number
 }
 

@@ -18,7 +18,7 @@ interface Routed {
   machine?: ReturnType<ServiceParts['machines']['get']>
 }
 
-/** A call of a path that there is not. */
+/** Call name of a request to an unknown path. */
 export const NO_RESOURCE = 'read service'
 
 const METHODS: Readonly<Record<string, Method>> = {

@@ -9,7 +9,7 @@ declare module '../runtime/error.js' {
 /** Error codes of `registry/`, each with its failure and usual remedy. */
 export const ERRORS = catalogue({
   'image-altered': {
-    sentence: 'the bytes of an image are not what its manifest says',
+    sentence: 'the content of an image does not match its manifest',
     remedy: 'copy the image to the registry or folder again',
   },
   'image-layers': {

@@ -1,6 +1,6 @@
 /** Parser of a setting's text in a configuration file. */
 export interface Setting<T> {
-  /** @throws string what is expected instead */
+  /** @throws string the expected form, as in `a port, 0 to 65535` */
   read(text: string): T
 }
 

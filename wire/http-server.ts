@@ -47,8 +47,8 @@ export interface HttpServerOptions {
   /** Most bytes that the bodies of all requests under way may have together, 256 MiB by default. */
   allBodiesLimit?: number
   /**
-   * The answer to what could not be taken: a body that is too large (413), cut off, no UTF-8 (400), of an unknown encoding
-   * (415), that finds no room beside others (503), what is no HTTP (400, 431) or too slow (408). Plain text without.
+   * Makes the answer to a request that the server refuses itself: the body is too large (413), truncated or not UTF-8 (400), has an
+   * unknown encoding (415) or exceeds `allBodiesLimit` (503); the request is not HTTP (400, 431) or too slow (408). Default: plain text.
    */
   refuse?: Refuse
   /** How long headers and the whole of a request may take to arrive, in milliseconds of wall time; Node's limits without. */

@@ -44,7 +44,7 @@ describe.runIf(await hasXzProgram(clock))('by the xz of this computer', () => {
     expect(plain.subarray(0, 300 * KIB).equals(before.subarray(0, 300 * KIB))).toBe(true)
   })
 
-  test('of a file with blocks the same comes, damaged or not, whether they go side by side or one by one', async () => {
+  test('parallel and sequential decompression of a multi-block file give the same bytes, damaged or not', async () => {
     writeFileSync(path.replace(/\.xz$/, ''), plain)
     const write = ['-kf', '--threads=2', '--block-size=128KiB', '--lzma2=preset=0,dict=1MiB']
     execFileSync('xz', [...write, path.replace(/\.xz$/, '')])

@@ -1,4 +1,4 @@
-/** Every way in which a server does not give what it was asked for, with what to do about it. */
+/** All failures of a download, each with its sentence and its remedy. */
 const FAILURES = {
   refused: ['connection refused: nothing listens at {at}', 'start the server, or correct its address and port'],
   'unknown-host': ['there is no host named {host}', 'correct the name, or mend its DNS'],
@@ -16,9 +16,9 @@ const FAILURES = {
   excess: ['{at} sent more bytes than it had said', 'see that the server says the length that the file has'],
   'header-too-large': ['the header of the answer of {at} does not end', 'see that this is the address of a web server'],
   'not-http': ['{at} does not speak HTTP/1', 'correct the port; an https server needs a URL that begins with https'],
-  'damaged-header': ['the header of the answer of {at} is damaged', 'see to the server, or to a proxy before it'],
-  'damaged-chunk': ['{at} sent a damaged chunked body', 'see to the server, or to a proxy before it'],
-  'too-many-interim': ['{at} sends interim answers (1xx) without end', 'see to the server, or to a proxy before it'],
+  'damaged-header': ['the header of the answer of {at} is damaged', 'check the server, or a proxy in front of it'],
+  'damaged-chunk': ['{at} sent a damaged chunked body', 'check the server, or a proxy in front of it'],
+  'too-many-interim': ['{at} sends interim answers (1xx) without end', 'check the server, or a proxy in front of it'],
   upgrade: ['{at} switches to another protocol, which was not asked for', 'see to the server'],
   'not-tls': ['{at} does not speak TLS', 'correct the port, or use a URL that begins with http'],
   'tls-untrusted': [
@@ -34,8 +34,8 @@ const FAILURES = {
   'redirect-scheme': ['{at} redirects to another scheme than http and https', 'see to the server'],
   'bad-url': ['the URL cannot be fetched: only http and https are supported', 'correct the URL'],
   'bad-request': ['the request cannot be sent', 'correct the URL and its headers'],
-  'too-large': ['{at} sends more than is taken here', 'see that this is the right URL'],
-  status: ['{at} answers with an HTTP status that is no use here', 'check the URL'],
+  'too-large': ['the answer of {at} is larger than the limit', 'see that this is the right URL'],
+  status: ['{at} answered with an unexpected HTTP status', 'check the URL'],
   other: ['the connection to {at} failed', 'see that the server runs'],
 } as const satisfies Record<string, readonly [sentence: string, remedy: string]>
 

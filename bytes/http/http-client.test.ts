@@ -128,7 +128,7 @@ test('a proxy that refuses is named with what it said', async () => {
   expect(message).toMatch(/the proxy 127\.0\.0\.1:\d+ does not connect to far\.example:443 \(HTTP status 407\)/)
 })
 
-test("a slow reader of a server that closes after the body gets all of it, and its time is not the server's", async () => {
+test('a slow reader gets the whole body although the server closed, and the server time limits do not count its pauses', async () => {
   const body = Buffer.alloc(3 * 2 ** 20, 'x')
   const server = createTcpServer((socket) =>
     socket

@@ -37,7 +37,7 @@ export function rangeApplies(headers: Headers, { etag, modified }: Validators): 
 
 const tagsIn = (list: string): string[] => list.match(/(?:W\/)?"[^"]*"/g) ?? []
 
-/** In milliseconds; a date that is none is as if it were not there. */
+/** Milliseconds since the epoch; undefined for an invalid date. */
 function dateOf(text: string | undefined): number | undefined {
   const date = text === undefined ? NaN : Date.parse(text)
   return Number.isNaN(date) ? undefined : date

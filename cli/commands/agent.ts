@@ -73,7 +73,7 @@ export async function agent(
   })
   await Promise.race([running.ended, stopAsked(stopped)])
   if (stopped.aborted) say('stopped', 'the agent stops')
-  else say('off', 'the machine was switched off; with --respawn its power would come back')
+  else say('off', 'the machine was switched off; use --respawn to boot it again after a power-off')
   return 0
 }
 

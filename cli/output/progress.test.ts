@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { liveProgress } from './progress.js'
 
-test('on a terminal the line of a stage keeps what the agent does when the node changes to deploying late', () => {
+test('on a terminal the stage line keeps the agent progress when the state change to deploying arrives late', () => {
   let written = ''
   const view = liveProgress(
     (text) => void (written = text),

@@ -41,7 +41,7 @@ export interface ActorDefinition {
    * The kinds that it watches. `keysOf` names the objects to reconcile after a change of one; by default the object itself.
    */
   watches: readonly { kind: Kind; keysOf?: (at: ObjectName) => ObjectName[] | Promise<ObjectName[]> }[]
-  /** Compares what is with what is wanted, and does the next thing. A throw is tried again, later and later. */
+  /** Compares the observed state with the desired one and takes one step. If it throws, it is retried with growing pauses. */
   reconcile: (at: ObjectName, signal: AbortSignal) => Promise<Next>
 }
 
@@ -60,8 +60,8 @@ interface KeyState {
 
 /**
  * Runs a reconcile loop on the lab's clock, as controller-runtime does: a key is never reconciled twice at the same time,
- * changes while it is are one more round, and failures are tried again with growing pauses. A watch that breaks begins
- * again with what is there by then.
+ * changes during a round cause one more round, and failures are retried with growing pauses. A broken watch restarts with a
+ * new list.
  */
 export function runActor(
   { name, watches, reconcile }: ActorDefinition,

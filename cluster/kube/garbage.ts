@@ -22,8 +22,8 @@ const placeOf = ({ kind, metadata: { name, namespace } }: Stored): Place => ({
 })
 
 /**
- * Deletes objects whose owners are all gone, as Kubernetes' garbage collector does in the background: after the request
- * that took the last owner away, or that named owners of which there is none.
+ * Deletes objects whose owners are all gone, as Kubernetes' garbage collector does: in the background, after a request that removed the
+ * last owner or that created the object with owners that do not exist.
  */
 export class Garbage {
   readonly #collected: Collected

@@ -100,7 +100,7 @@ describe('a write', () => {
     expect(metadata).toMatchObject({ generation: 1, resourceVersion: '4', annotations: { 'reboot.metal3.io': '' } })
   })
 
-  test('that changes nothing is none: no version, no event', async () => {
+  test('that changes nothing has no effect: no new version, no event', async () => {
     const { client, store } = openTestKube()
     const created = await client.create(host('worker-0', { labels: { rack: 'a' } }))
     const watch = store.watch('BareMetalHost', { resourceVersion: created.metadata.resourceVersion })

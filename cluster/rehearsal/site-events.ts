@@ -45,7 +45,7 @@ export async function setPaused(of: Pool, paused: boolean, { kube }: RehearsedCl
   await kube.patch('MachineConfigPool', { name }, { spec: { paused } })
 }
 
-/** Asks Ironic to erase the partition tables of hosts: it refuses that for those that it knows to be in use. */
+/** Asks Ironic to erase the partition tables of hosts: it refuses hosts that are in use. */
 export async function askIronicToClean(of: Group, cluster: RehearsedCluster): Promise<void> {
   const clean_steps = [{ interface: 'deploy', step: 'erase_devices_metadata' }]
   for (const { name, object } of await cluster.group(of)) {

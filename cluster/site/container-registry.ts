@@ -42,7 +42,7 @@ export class SiteRegistry implements ContainerPuller {
   }
 
   /**
-   * Finds out where an image is to be had: at a mirror first, as a node's registries.conf has it.
+   * Finds a registry that serves an image: the mirrors first, in the order of a node's registries.conf.
    *
    * @throws PullFailure with the sentence of the last place
    */

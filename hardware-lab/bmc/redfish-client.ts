@@ -41,8 +41,8 @@ const SILENT_ATTEMPTS = 4
 const LONGEST_PAUSE = seconds(60)
 
 /**
- * Requests to one Redfish service, as real ones need them: with a session, or with Basic authentication where there is
- * none to be had; again after 503 and 429; with the ETag that some want; slow.
+ * Client of one Redfish service that copes with real BMCs: it uses a session, or Basic authentication if the service has no
+ * sessions; retries after 503 and 429; sends the ETag if the BMC requires one; and sends one request at a time.
  */
 export class RedfishClient implements AsyncDisposable {
   readonly name: string

@@ -29,7 +29,7 @@ test('images are served in ranges with their digests, at paths that cannot be gu
   }
 })
 
-test('clients that hang up in the middle of an image, or never read it, keep no other from it, nor its end', async () => {
+test('clients that disconnect or never read block neither other clients nor the shutdown of the server', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-image-host-'))
   try {
     const bytes = randomBytes(8 * 2 ** 20)

@@ -16,7 +16,7 @@ async function idsOf(argv: Command['argv'], known: readonly string[] = []): Prom
 const installer = (url: string): Command['argv'] => ['coreos-installer', 'install', '--image-url', url, '/dev/sda']
 const token = 'abcdef0123456789abcdef01'
 
-test('a process that goes on attaches to an installer whose image came by another port of this machine', async () => {
+test('a resumed run attaches to a running installer although port and token of the image URL differ', async () => {
   const first = await idsOf(installer(`http://127.0.0.1:40001/${token}/image.raw`))
   const next = await idsOf(installer(`http://127.0.0.1:52002/${token.replace('a', 'b')}/image.raw`), first)
   expect(next).toEqual(first)

@@ -18,7 +18,7 @@ export interface HostContext {
   readonly ironic: IronicElsewhere | null
   /** Opened by the first stage that needs it. */
   bmc(signal: AbortSignal): Promise<Bmc | null>
-  /** Stores the state; nothing that it speaks of is done before that. */
+  /** Stores the state. Call it before any action that the state records. */
   save(): Promise<void>
   report(event: RunEvent): void
   readonly managers: readonly HardwareManager[] | undefined

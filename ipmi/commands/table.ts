@@ -25,7 +25,7 @@ function numberOf(netFn: number, command: number): number {
 export const commandOf = (netFn: number, command: number): Command | undefined =>
   BY_NUMBER.get(numberOf(netFn, command))
 
-/** A call by a number that there is not. */
+/** Call name of an unknown command number. */
 export const UNKNOWN = 'raw'
 
 /** The names by which commands pass the probe. */

@@ -155,7 +155,7 @@ function checkNames(
   for (const name of names) {
     if (simulated.includes(name)) continue
     if (!others.includes(name))
-      throw badConfig(`${found!.where} names ${name}, which there is not`, `there is ${simulated.join(', ')}`)
+      throw badConfig(`${found!.where} names ${name}, which does not exist`, `use one of ${simulated.join(', ')}`)
     notes.push(`${found!.where} names ${name}, which is not simulated`)
   }
 }

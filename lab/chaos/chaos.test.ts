@@ -85,7 +85,7 @@ describe('a violation is seen:', () => {
       const [machine] = lab.machines.list()
       await lab.probe.around({ kind: 'disk-write', machine: machine!.spec.id, disk: 'sdb' }, () => Promise.resolve())
     })
-    expect(seen).toEqual(['write that was not asked for: node-0: sdb of machine-1 was written'])
+    expect(seen).toEqual(['unexpected disk write: node-0: sdb of machine-1 was written'])
   })
 
   test('an error of Ironic without a fault', async () => {
@@ -103,7 +103,7 @@ describe('a violation is seen:', () => {
         Promise.resolve({ status: 500, headers: {} }),
       )
     })
-    expect(seen).toEqual(['error that was not asked for: null: GET /v1/x answered 500'])
+    expect(seen).toEqual(['unexpected server error: null: GET /v1/x answered 500'])
   })
 
   test('a config that was not requested', async () => {

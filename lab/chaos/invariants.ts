@@ -7,9 +7,9 @@ import type { JournalEntry } from '../journal/entry.js'
 /** Conditions that must hold in every run, under all faults. */
 export const INVARIANTS = {
   'reserved for ever': 'no node stays locked once all faults are lifted',
-  'error that was not asked for': 'Ironic answers 5xx only where a fault makes it do so',
+  'unexpected server error': 'Ironic answers 5xx only where a fault makes it do so',
   'deployed without its config': 'a machine starts only with a config that was asked for its node',
-  'write that was not asked for': 'a disk is written only by a cleaning, or as the root device of a deployment',
+  'unexpected disk write': 'a disk is written only by a cleaning, or as the root device of a deployment',
   'machine without a node': 'a node that is deleted leaves no machine behind, and nothing calls its BMC',
   'never settled': 'each node comes to what is wanted of it once all faults are lifted',
   'gap in the journal': 'every call, every change of a state and every strike of a fault is in the journal',
@@ -144,7 +144,7 @@ export class Watch implements Disposable {
         if (entry.from === 'client') this.#written.calls++
         if (entry.to === 'ironic' && (entry.status ?? 0) >= 500 && entry.fault === null)
           this.#violated(
-            'error that was not asked for',
+            'unexpected server error',
             entry.name,
             `${entry.method} ${entry.target.replace(UUID, 'ID')} answered ${entry.status}`,
           )
@@ -166,7 +166,7 @@ export class Watch implements Disposable {
   #write(machine: string, disk: string): void {
     const writable = this.#writable.get(machine) ?? 'none'
     if (writable === 'all' || (writable === 'root' && disk === ROOT)) return
-    this.#violated('write that was not asked for', this.#nameOf(machine), `${disk} of ${machine} was written`)
+    this.#violated('unexpected disk write', this.#nameOf(machine), `${disk} of ${machine} was written`)
   }
 
   #nameOf(machine: string): string | null {

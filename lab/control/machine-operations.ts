@@ -90,7 +90,7 @@ export const MACHINE_OPERATIONS = [
     method: 'PUT',
     path: '/machines/{machine}/disks/{disk}',
     status: 200,
-    summary: 'Puts another disk in the place of one, while the machine is off: a new one, or one that was there before',
+    summary: 'Replaces a disk while the machine is off: with a new disk, or with one that was removed before',
     body: NEW_DISK,
     answer: MACHINE,
   },

@@ -44,7 +44,7 @@ export const CONTROL_OPERATIONS = [
     method: 'GET',
     path: '',
     status: 200,
-    summary: 'Lists what there is',
+    summary: 'Lists all calls',
     answer: describing<LabReport>(OBJECT),
   },
   {

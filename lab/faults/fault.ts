@@ -16,15 +16,15 @@ export interface FaultMatch {
    */
   route?: string
   /**
-   * An exchange with one that is asked: `ironic`, `agent`, or `images` for servers of files, from which machines, their agents
-   * and Ironic get images, live media, checksums and configs.
+   * The side that receives the request: `ironic`, `agent`, or `images`, the file servers from which machines, agents and Ironic
+   * fetch images, live media, checksums and configs.
    */
   to?: 'ironic' | 'agent' | 'images'
   /** A command on a machine, by the name of its program. */
   program?: string
   /** Kernel name of a disk. */
   disk?: string
-  /** A container's image that is pulled, or what its name begins with. */
+  /** Name, or a prefix of the name, of a container image that is pulled. */
   image?: string
   /** A call of a BMC: `read power`, `set power`, `set boot`, `read firmware`, `change firmware`, `read hardware` ... */
   bmc?: string
@@ -48,7 +48,7 @@ export type FaultEffect =
    * it has as many sessions as it takes.
    */
   | { kind: 'bmc-busy'; retryAfter?: number }
-  /** The BMC says that it has done what it has not. */
+  /** The BMC reports success without carrying out the call. */
   | { kind: 'bmc-lies' }
   /** The program does not run; it ends with this exit code after printing `stderr`. */
   | { kind: 'exit-code'; code: number; stderr?: string }
@@ -56,7 +56,7 @@ export type FaultEffect =
   | { kind: 'disk-error'; at: number }
   /** Writing fails with ENOSPC. */
   | { kind: 'disk-full' }
-  /** The disk says that it has written what it has not. */
+  /** The disk reports a write as done without doing it. */
   | { kind: 'disk-lies' }
   /**
    * The kernel and udev show the partitions of a table that was written only after `ms` of lab time: until then programs find

@@ -16,9 +16,9 @@ export interface JournalQuery {
   status?: number
   /** Entries after this id. */
   after?: number
-  /** Lab time in milliseconds since the epoch, from which on. */
+  /** Earliest lab time, in milliseconds since the epoch, inclusive. */
   since?: number
-  /** Lab time in milliseconds since the epoch, before which. */
+  /** Latest lab time, in milliseconds since the epoch, exclusive. */
   until?: number
 }
 

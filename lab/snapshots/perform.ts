@@ -81,7 +81,7 @@ const called = (object: object, name: string, args: readonly unknown[]): unknown
 /** Calls of a machine that change it. */
 const MACHINE_CALLS = new Set(['setPower', 'setBoot', 'save', 'setCarrier', 'swapDisk'])
 
-/** A machine for a caller of the lab: what changes it, and what asks the probe, enters as an input. */
+/** The machine that a caller of the lab gets: calls that change it or that reach the probe are recorded as inputs. */
 export function enteringMachine(machine: Machine, inputs: Inputs): Machine {
   const { id } = machine.spec
   const call =

@@ -23,7 +23,7 @@ export class Rounds {
   readonly #waits = new Map<object, (error: unknown) => void>()
   #lastId = 0
   #running = false
-  /** Lab time that all shards that callers wait for have reached; others follow when they are asked for something. */
+  /** Lab time reached by every shard that a caller waits for; an idle shard catches up at its next request. */
   #time = 0
 
   constructor(threads: readonly Thread[], emit: (event: LabEvent, at: number) => void) {

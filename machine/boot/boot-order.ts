@@ -90,7 +90,7 @@ function mediumIn(drive: keyof typeof DRIVES, firmware: MachineFirmware) {
   return { url, ...(username === undefined ? {} : { credentials: { username, password: password ?? '' } }) }
 }
 
-/** Media that a system which was booted from another one finds, in the order in which Ironic chooses between the drives. */
+/** Removable media other than the boot medium, in the order in which Ironic picks a drive for them. */
 export const removableMedia = (firmware: MachineFirmware): RemovableMedium[] =>
   (['virtual USB stick', 'virtual floppy'] as const).flatMap((name) => {
     const medium = mediumIn(name, firmware)

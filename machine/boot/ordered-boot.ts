@@ -19,8 +19,8 @@ export type OrderedEnd =
   | { kind: 'power off' }
 
 /**
- * Boots the first device of the override and the boot order from which something boots. The console and the BMC's log say
- * why those before it did not. The source and the details of the boot become those of what it has booted.
+ * Tries the device of the override and then the boot order, until one boots. The console and the BMC's log record why each earlier
+ * device failed. Sets `state` to the source and the details of the device that booted.
  */
 export async function bootInOrder(
   override: BootOverride | undefined,

@@ -109,8 +109,8 @@ export class FileBacked implements BlockDevice {
 const accesses = new WeakMap<Clock, Mutex>()
 
 /**
- * Makes an access after those before it while time stands still: which of two files of this host answers first is chance,
- * and what a lab does is to be the same each time that it is repeated.
+ * Serializes disk accesses while virtual time stands still. The order in which two files of this host answer is random, and a repeated
+ * lab must do the same each time.
  */
 function inOrder<T>(clock: Clock, access: () => Promise<T>): Promise<T> {
   if (!standsStill(clock)) return access()

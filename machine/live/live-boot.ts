@@ -28,8 +28,8 @@ export interface LiveBootParts {
 export type LiveOutcome = 'ramdisk' | 'live' | BootFailed['outcome']
 
 /**
- * Boots a live system from served media, with its version of CoreOS (null when unknown): fetches them and reads their kernel arguments and Ignition config. An agent
- * starts only when that config has one, or when the ramdisk is not CoreOS's and so is one with an agent.
+ * Boots a live system: fetches its media, and reads their kernel arguments and Ignition config. An agent starts only if the config
+ * defines one, or if the ramdisk is not CoreOS and contains one. `version` is the version of CoreOS, null when unknown.
  */
 export async function bootLive(
   medium: LiveMedium,
@@ -69,7 +69,7 @@ export async function bootLive(
       return await withAgent()
     }
     if (image.kind === 'other') {
-      failed('nothing is known of what such a system runs: no agent')
+      failed('unknown live system: no agent is started')
       return { outcome: 'live', live, version }
     }
     await mountRoot(image, parts)

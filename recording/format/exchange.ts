@@ -1,7 +1,7 @@
 /** The version of the file format that this program writes, and the only one that it reads. */
 export const FORMAT_VERSION = 1
 
-/** One of those who ask and answer. */
+/** A side of an exchange. */
 export type Party = 'client' | 'ironic' | 'agent'
 
 /** The first line of a recording. */

@@ -128,7 +128,7 @@ class Relay {
     const { request, response, links, limit } = this.#exchange
     const body = new BodyExcerpt(limit)
     this.#answer = { message, body }
-    // An answer may come before the request is whole; what is left of that is taken and dropped.
+    // The answer may arrive before the whole request; the rest of the request is read and discarded.
     request.resume()
     const status = message.statusCode ?? 502
     const length = message.headers['content-length']

@@ -79,7 +79,7 @@ const RESETS = [
   ...(['PushPowerButton', 'PowerCycle', 'Nmi'] as const),
 ] as const
 
-/** Milliseconds of wall time after which a reset is answered, though the machine is not there: as by a BMC. */
+/** Milliseconds of wall time after which a reset is answered even if the machine has not changed its power yet, as BMCs do. */
 const RESET_PATIENCE = 100
 
 /** Carries out a reset of a system or a chassis, whose actions have the same values. */

@@ -50,7 +50,7 @@ const KNOWN: readonly { pattern: RegExp; why: string; remedy: string }[] = [
   },
   {
     pattern: /image|checksum|download|could not be (fetched|found)|404/i,
-    why: 'An image could not be had.',
+    why: 'An image could not be fetched.',
     remedy: 'Check its URL and the server that has it.',
   },
   {
@@ -88,7 +88,7 @@ export function adviceFor({ kind, state, error, faults, isInMaintenance }: About
     }
   }
   if (kind === 'blocked')
-    return { why: 'They cannot go on by themselves.', remedy: 'Do what the sentence says.', verb: null }
+    return { why: 'They need an operator to continue.', remedy: 'Follow the message.', verb: null }
   if (kind === 'slow')
     return {
       why: `They are in ${state} for long.`,
@@ -96,7 +96,7 @@ export function adviceFor({ kind, state, error, faults, isInMaintenance }: About
       verb: null,
     }
   return {
-    why: known?.why ?? 'Ironic says so itself.',
+    why: known?.why ?? 'Ironic reported this error.',
     remedy: `${known?.remedy ?? 'Look at the timeline of one of them.'}${again}`,
     verb,
   }

@@ -128,7 +128,7 @@ test('an error without a fault of the lab is explained by its words', () => {
   expect(adviceFor({ ...about, error: 'Timeout reached while waiting for callback for node NODE' }).why).toContain(
     'agent',
   )
-  expect(adviceFor({ ...about, error: 'something else' })).toMatchObject({ why: 'Ironic says so itself.' })
+  expect(adviceFor({ ...about, error: 'something else' })).toMatchObject({ why: 'Ironic reported this error.' })
 })
 
 test('verbs are those that fit, and a refusal names its nodes', async () => {

@@ -7,8 +7,8 @@ type Json = Readonly<Record<string, unknown>>
 const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` })
 
 /**
- * The operations as an OpenAPI 3.1 document: what is called, with what, from which microversion on. Bodies of answers
- * are not in the table, so they are objects here.
+ * The operations as an OpenAPI 3.1 document, with parameters, request bodies and microversions. The table has no schemas of
+ * response bodies, so each is described as an object.
  *
  * @param newest of the release that is described: what came later is left out
  */

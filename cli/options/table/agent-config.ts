@@ -16,7 +16,7 @@ export const AGENT_CONFIG_SHAPES = {
     value: 'URL,...',
     description:
       'where inspection data goes: an inspector (default port 5050), or .../v1/continue_inspection of Ironic ' +
-      '(default: today, as Ironic has it; original, an inspector on its host) [IRONIC_INSPECTOR_BASE_URL]',
+      '(default with template today: the URL of Ironic; with original: an inspector on the same host) [IRONIC_INSPECTOR_BASE_URL]',
     schema: TEXT,
   },
   'agent-image': {

@@ -16,8 +16,12 @@ export const REHEARSAL_SHAPES = {
     description: 'lab time after which all faults are lifted (default: 10m)',
     schema: { type: 'string', pattern: DURATION_PATTERN },
   },
-  out: { value: 'FOLDER', description: 'write the report, the journal, and what a failure shrinks to', schema: TEXT },
-  'no-shrink': { description: 'do not look for the fewest faults of a failure', schema: FLAG },
+  out: {
+    value: 'FOLDER',
+    description: 'write the report, the journal and, after a failure, the shrunk fault file and test',
+    schema: TEXT,
+  },
+  'no-shrink': { description: 'do not shrink a failure to the smallest set of faults', schema: FLAG },
   seed: {
     value: 'N',
     description: 'seed of ids and jitter: the same seed gives the same story (default: 1)',

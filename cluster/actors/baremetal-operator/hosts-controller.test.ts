@@ -217,7 +217,7 @@ interface AgentCommand {
   params: { step?: { step: string } }
 }
 
-test('network settings for the image service alone are none of the system that is installed', async () => {
+test('network settings for the image service only are not applied to the installed system', async () => {
   const { apply, until, node } = await opened()
   const network = `
 apiVersion: v1

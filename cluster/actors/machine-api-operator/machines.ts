@@ -52,7 +52,7 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     await provisioned(annotated, host)
   }
 
-  /** The host of a machine: the one that it is already, or one that is free, which it claims. */
+  /** The host of a machine: its current host, or else a free one, which this claims. */
   const hostFor = async (machine: Machine): Promise<BareMetalHost | undefined> => {
     const { namespace = '' } = machine.metadata
     const named = hostOf(machine)

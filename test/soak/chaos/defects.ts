@@ -24,7 +24,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'ironic-mock/api/handlers/ramdisk.ts',
     from: '!allowed.includes(node.provision_state)) throw ironicErrors.resourceNotFound()',
     to: "!allowed.includes(node.provision_state)) throw new TypeError('the node is elsewhere')",
-    invariants: ['error that was not asked for'],
+    invariants: ['unexpected server error'],
   },
   {
     does: 'a deployment that is asked for again after a failure lacks its config',
@@ -38,7 +38,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'steps/install-coreos/unbootable.ts',
     from: 'if (!(await hasBootPartition(target, device))) return',
     to: "await runCommand(target.executor, ['sgdisk', '--zap-all', '/dev/sdb'], { effect: 'writes', accept: [0, 2] })",
-    invariants: ['write that was not asked for'],
+    invariants: ['unexpected disk write'],
   },
   {
     does: 'a deployment whose agent never calls has no time limit',

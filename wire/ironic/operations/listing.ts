@@ -10,7 +10,7 @@ export const fieldsOnly = { fields: arg.list } as const
 /** The answer of most resources to clients of a microversion before them. */
 export const unsupported: Hidden = { status: 404, message: 'The API is not supported for this version', shape: 'wsme' }
 
-/** Some say which resource it is that a version has not: to readers 404, to writers 405. */
+/** Refusals for a resource that the microversion does not have yet: 404 for reads, 405 for writes. */
 export function without(what: string, shape: Hidden['shape'] = 'wsme'): { reading: Hidden; writing: Hidden } {
   const message = `The API version does not allow ${what}`
   return { reading: { status: 404, message, shape }, writing: { status: 405, message, shape } }
