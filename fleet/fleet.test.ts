@@ -117,6 +117,18 @@ describe('a fleet', () => {
     }
   })
 
+  test('says in the journal why a machine did not boot', async () => {
+    await using there = await fleet({ count: 1 })
+    const machine = there.machines.get('machine-1')!
+    await machine.firmware.insert('cdrom', 'http://127.0.0.1:9/none.iso')
+    await machine.setPower('on')
+    const failed = () => there.journal.entries({ machine: 'machine-1', kind: 'boot' }).at(-1)
+    await expect.poll(failed, { timeout: 10_000 }).toMatchObject({ what: 'no bootable device' })
+    expect(failed()).toMatchObject({
+      error: expect.stringContaining('no bootable device: no bootable system') as string,
+    })
+  })
+
   test('gets machines, loses them, and makes one new, while it runs', async () => {
     await using there = await fleet()
     const lab = new LabClient(there.controlUrl)

@@ -74,9 +74,13 @@ const BMO_DRIVERS: Readonly<Record<string, string>> = {
   ipxe: 'redfish',
 }
 
+/** Host and port of a BMC that takes IPMI, an IPv6 address in brackets. */
+const ipmiText = ({ ipmi }: FleetHost): string =>
+  ipmi ? `${ipmi.host.includes(':') ? `[${ipmi.host}]` : ipmi.host}:${ipmi.port}` : ''
+
 /** A BMC as BareMetal Operator writes it. */
 function bmcAddress(host: FleetHost, { bootInterface, driver }: HostsOptions): string {
-  if (driver === 'ipmi') return `ipmi://${host.ipmi?.host}:${host.ipmi?.port}`
+  if (driver === 'ipmi') return `ipmi://${ipmiText(host)}`
   return `${BMO_DRIVERS[bootInterface] ?? 'redfish-virtualmedia'}+${host.bmc}${host.system}`
 }
 
@@ -123,7 +127,7 @@ const COLUMNS: readonly (readonly [name: string, of: (host: FleetHost) => string
   ['manufacturer', ({ manufacturer }) => manufacturer],
   ['product', ({ product }) => product],
   ['serial', ({ serial }) => serial],
-  ['ipmi_address', ({ ipmi }) => (ipmi ? `${ipmi.host}:${ipmi.port}` : '')],
+  ['ipmi_address', ipmiText],
 ]
 
 /** A value in RFC 4180's quotes. Names and hexadecimal numbers cannot be mistaken for a spreadsheet's formulas. */

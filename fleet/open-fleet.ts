@@ -16,18 +16,19 @@ import {
   type IpmiListener,
 } from '../lab/index.js'
 import { NO_PACE, openMachines, type Machine, type Machines, type MachineSpec } from '../machine/index.js'
-import { createRedfishService } from '../redfish/index.js'
+import { createRedfishService, redfishRefuse } from '../redfish/index.js'
 import {
   opening,
   Probe,
   systemRandom,
   UserError,
+  uuidOf,
   withFields,
   withoutRepeats,
   type Logger,
   type Scope,
 } from '../runtime/index.js'
-import { probedDispatch, serveHttp, type Dispatch, type TlsOptions } from '../wire/index.js'
+import { probedDispatch, serveHttp, type Dispatch, type Refuse, type TlsOptions } from '../wire/index.js'
 import { AgentTransports } from './agent-transports.js'
 import { FleetAccounts } from './fleet-accounts.js'
 import type { Fleet, FleetOptions } from './fleet-options.js'
@@ -144,14 +145,27 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
 
   const service = createRedfishService({
     ...{ machines, accounts, clock, probe, random: systemRandom },
+    // A service keeps its identity over restarts (DSP0268, ServiceRoot.UUID).
+    ...(folder === null ? {} : { uuid: uuidOf(`fleet ${folder.path}`) }),
     fetchFirmware: firmwareImages({ clock, ca: options.mediaCa }),
     logger: withFields(logger, { room: 'redfish' }),
   })
   const { tls, caFile } = await tlsOf(options, reached, scope)
-  const serve = (dispatch: Dispatch, at: string, port: number, identity: TlsOptions | undefined, bodyLimit: number) =>
-    serveHttp({ dispatch, host: at, port, clock, logger, bodyLimit, ...(identity ? { tls: identity } : {}) })
+  const serve = (
+    dispatch: Dispatch,
+    at: string,
+    port: number,
+    identity: TlsOptions | undefined,
+    bodyLimit: number,
+    refuse?: Refuse,
+  ) =>
+    serveHttp({
+      ...{ dispatch, host: at, port, clock, logger, bodyLimit },
+      ...(identity ? { tls: identity } : {}),
+      ...(refuse ? { refuse } : {}),
+    })
   const lost = 'the nodes of Ironic no longer find their BMCs'
-  const openRedfish = (port: number) => serve(service.dispatch, host, port, tls, LARGEST_BODY)
+  const openRedfish = (port: number) => serve(service.dispatch, host, port, tls, LARGEST_BODY, redfishRefuse)
   const bmcs = scope.use(
     await (redfish.port === 0
       ? openOnSavedPort('redfish-port', lost, { folder, logger }, openRedfish)

@@ -51,6 +51,7 @@ export {
 export { HintError } from './hints/python-values.js'
 export { type HintedDevice, parseRootDeviceHints, satisfiesHints } from './hints/root-device-hints.js'
 export { listen } from './listen.js'
+export type { Refuse } from './http-refusals.js'
 export { type BodyLimits, type HttpServer, serveHttp, type TlsIdentity, type TlsOptions } from './http-server.js'
 export { type ClientTls, HttpTransport } from './http-transport.js'
 export { InProcessTransport } from './in-process-transport.js'

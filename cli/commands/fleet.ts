@@ -64,6 +64,9 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
   return 0
 }
 
+/** Bytes of a password of IPMI 2.0 (20.6, Set User Password). */
+const LONGEST_IPMI_PASSWORD = 20
+
 /** An Ironic refuses the inspection data of a ramdisk that is up before it has begun to wait for it. */
 const BOOT_TIME = '5s'
 
@@ -132,6 +135,15 @@ async function fleetOptions(
     passwordFile === undefined
       ? undefined
       : passwordIn(passwordFile, await readText(passwordFile, 'file with the password'))
+  if (
+    options['ipmi-port'] !== undefined &&
+    password !== undefined &&
+    Buffer.byteLength(password) > LONGEST_IPMI_PASSWORD
+  )
+    throw usage(
+      `IPMI takes passwords of ${LONGEST_IPMI_PASSWORD} bytes at most; the one in ${passwordFile} has ${Buffer.byteLength(password)}`,
+      'use a shorter one, or leave out --ipmi-port',
+    )
   return {
     count: options.count ?? 1,
     ...(options.disks === undefined ? {} : { disks: options.disks === 'file' ? 'file' : 'described' }),
@@ -163,7 +175,7 @@ function passwordIn(file: string, text: string): string {
   if (password !== '' && !/[\r\n]/.test(password)) return password
   throw new UserError('option-file', `${file} has no password: one line that is not empty`, {
     kind: 'usage',
-    remedy: `make one: openssl rand -base64 18 > ${file}`,
+    remedy: `make one: openssl rand -base64 15 > ${file}`,
   })
 }
 
@@ -218,6 +230,8 @@ const splitSetting = (setting: string): [name: string, value: string] => {
 const usage = (message: string, remedy: string) => new UserError('usage', message, { kind: 'usage', remedy })
 
 function refuseContradictions(options: FleetCommandOptions): void {
+  if (options.user?.includes(':'))
+    throw usage('--user: a name with a colon cannot sign in by Basic authentication', 'use another name')
   if (options.enrol && options['ironic-url'] === undefined)
     throw usage('--enrol needs an Ironic', 'name it with --ironic-url; env takes the URL from OS_ENDPOINT')
   if (options['notifier-port'] !== undefined && options['ironic-url'] === undefined)

@@ -11,6 +11,7 @@ import {
 import type { Events } from '../events.js'
 import type { FaultReport } from '../faults/fault.js'
 import { nodeInPath } from '../faults/points.js'
+import { maskedText } from '../masking.js'
 import type { EntryHead, FaultEntry, NearMiss } from './entry.js'
 import type { Journal } from './journal.js'
 import { LARGEST_BODY, maskedFileTarget, maskedMessage, maskedTarget } from './mask-message.js'
@@ -114,7 +115,8 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
       case 'power':
       case 'boot': {
         const what = String(point.kind === 'boot' ? point['outcome'] : (point['target'] ?? point['power']))
-        return journal.add({ kind: point.kind as 'power', ...at, fault, what, error: failure })
+        const why = typeof point['why'] === 'string' ? maskedText(point['why']) : null
+        return journal.add({ kind: point.kind as 'power', ...at, fault, what, error: failure ?? why })
       }
       case 'hardware':
         return journal.add({ kind: 'lab', ...at, fault: null, what: String(point['what']) })

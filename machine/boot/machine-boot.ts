@@ -182,13 +182,20 @@ export class MachineBoot {
     const { machine, record, parts } = this.#booting
     signal.throwIfAborted()
     this.#state.outcome = outcome
-    if (FAILED.includes(outcome)) machine.firmware.note('boot failed', failureOf(outcome, this.#state))
+    const why = FAILED.includes(outcome) ? failureOf(outcome, this.#state) : undefined
+    if (why !== undefined) machine.firmware.note('boot failed', why)
     else machine.firmware.note('boot', this.#state.source.kind)
     await record.persist()
     // The power button may have been pressed while the outcome was being stored.
     signal.throwIfAborted()
     this.#running = record.lastBoot()!
-    parts.probe.report({ kind: 'boot', machine: machine.spec.id, boot: this.#running.id, outcome })
+    parts.probe.report({
+      kind: 'boot',
+      machine: machine.spec.id,
+      boot: this.#running.id,
+      outcome,
+      ...(why ? { why } : {}),
+    })
     return this.#running
   }
 

@@ -64,6 +64,13 @@ export interface FirmwareState {
   /** Databases of secure boot without their keys. */
   emptyKeys?: readonly SecureBootDatabase[]
   bmcSettings?: BmcSettings
+  bmcClock?: BmcClock
+}
+
+/** The clock of a BMC: milliseconds that it is ahead of the lab's, and its offset from UTC (`+01:00`). */
+export interface BmcClock {
+  readonly ahead: number
+  readonly offset: string
 }
 
 /** Databases of secure boot, by their UEFI names. */

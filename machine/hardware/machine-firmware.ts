@@ -6,6 +6,7 @@ import { BootSettings, type BootOverride } from './boot-override.js'
 import { isDell } from './vendors.js'
 import { factorySettings, settingProblem, type BiosValue } from './firmware-settings.js'
 import type {
+  BmcClock,
   EventSubscription,
   FirmwareReport,
   FirmwareState,
@@ -229,6 +230,14 @@ export class MachineFirmware {
     const trust = { ...this.mediaTrust(device), ...change }
     this.#state.mediaTrust = { ...this.#state.mediaTrust, [device]: trust }
     await this.#parts.keep()
+  }
+
+  get bmcClock(): BmcClock {
+    return this.#state.bmcClock ?? { ahead: 0, offset: '+00:00' }
+  }
+  setBmcClock(clock: BmcClock): Promise<void> {
+    this.#state.bmcClock = clock
+    return this.#parts.keep()
   }
 
   async insert(device: MediaDevice, url: string, options: MediaOptions = {}): Promise<void> {

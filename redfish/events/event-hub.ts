@@ -17,7 +17,7 @@ import type { ServedMachines } from '../served-machines.js'
 /** Attempts to deliver an event, and the time between two of them. */
 export const DELIVERY = { attempts: 3, interval: 5 } as const
 
-/** Events that wait for their destinations; further ones are lost, as BMCs lose them. */
+/** Events that wait for one destination; further ones are lost, as BMCs lose them. */
 const MOST_WAITING = 1000
 /** Events that wait for one client of the stream. */
 const MOST_BUFFERED = 100
@@ -60,7 +60,8 @@ function typeOfEntry({ kind }: LogEntry): EventType {
 export class EventHub {
   readonly #parts: Parts
   readonly #listeners = new Set<Listener>()
-  #waiting = 0
+  /** How many events wait for each destination. */
+  readonly #waiting = new Map<string, number>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -112,13 +113,19 @@ export class EventHub {
   }
 
   #send(subscription: EventSubscription, event: Document): void {
-    const { logger } = this.#parts
-    if (this.#waiting >= MOST_WAITING) return logger('warn', `an event for ${subscription.Destination} is lost`)
-    this.#waiting++
-    void this.#deliver(subscription, JSON.stringify(event)).finally(() => this.#waiting--)
+    const { Destination: url } = subscription
+    const waiting = this.#waiting.get(url) ?? 0
+    if (waiting >= MOST_WAITING) return this.#parts.logger('warn', `an event for ${url} is lost`)
+    this.#waiting.set(url, waiting + 1)
+    void this.#deliver(subscription, JSON.stringify(event)).finally(() => {
+      const left = this.#waiting.get(url)! - 1
+      if (left === 0) this.#waiting.delete(url)
+      else this.#waiting.set(url, left)
+    })
   }
 
-  async #deliver({ Destination: url, HttpHeaders }: EventSubscription, body: string): Promise<void> {
+  async #deliver(subscription: EventSubscription, body: string): Promise<void> {
+    const { Destination: url, HttpHeaders } = subscription
     const { transport, clock, logger, closing: signal } = this.#parts
     const headers = { 'content-type': 'application/json', 'odata-version': '4.0', ...HttpHeaders }
     for (let attempt = 1; attempt <= DELIVERY.attempts && !signal.aborted; attempt++)
@@ -128,10 +135,21 @@ export class EventHub {
         throw new Error(`the answer was ${status}`)
       } catch (error) {
         if (signal.aborted) return
-        if (attempt === DELIVERY.attempts)
-          logger('warn', `an event was not delivered to ${url}: ${errorChain(error).join(': ')}`)
-        else await clock.sleep(seconds(DELIVERY.interval), { signal, weak: true }).catch(() => {})
+        if (attempt === DELIVERY.attempts) {
+          logger(
+            'warn',
+            `an event was not delivered to ${url}, so its subscription ends: ${errorChain(error).join(': ')}`,
+          )
+          await this.#end(subscription)
+        } else await clock.sleep(seconds(DELIVERY.interval), { signal, weak: true }).catch(() => {})
       }
+  }
+
+  /** Ends a subscription whose event was not delivered (`TerminateAfterRetries`), for all machines that share it. */
+  async #end({ Id, Destination, Context }: EventSubscription): Promise<void> {
+    const isIt = (one: EventSubscription) => one.Id === Id && one.Destination === Destination && one.Context === Context
+    for (const { firmware } of this.#parts.machines.list())
+      if (firmware.subscriptions().some(isIt)) await firmware.unsubscribe(Id).catch(() => {})
   }
 
   /** The events of machines from now on, as server-sent events. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { WireResponse } from '../../wire/index.js'
+import type { Refuse, WireResponse } from '../../wire/index.js'
 import type { Document } from './document.js'
 import { message, type BaseMessage } from './messages.js'
 import { errorBody } from './refusal.js'
@@ -19,8 +19,12 @@ export const jsonAnswer = (
   body: JSON.stringify(document),
 })
 
-/** The answer to a read of a resource. A collection of many machines is written once, and its ETag put in front. */
-export function resourceAnswer(resource: Resource, document: Document): WireResponse {
+/**
+ * The answer to a read of a resource. A collection of many machines is written once, and its ETag put in front.
+ *
+ * @param known ETag of the whole resource, where the document is a selection of it
+ */
+export function resourceAnswer(resource: Resource, document: Document, known?: string): WireResponse {
   const type = /^#(\w+)\./.exec(String(document['@odata.type']))?.[1]
   const headers = {
     allow: allowed(resource),
@@ -28,7 +32,7 @@ export function resourceAnswer(resource: Resource, document: Document): WireResp
   }
   if (document['@odata.id'] === undefined) return jsonAnswer(200, document, headers)
   const text = JSON.stringify(document)
-  const etag = digestOf(text)
+  const etag = known ?? digestOf(text)
   return {
     status: 200,
     headers: { ...HEADERS, 'content-type': JSON_TYPE, ...headers, etag },
@@ -52,3 +56,7 @@ export const redfishRefusal = (
   args: readonly string[],
   headers: Readonly<Record<string, string>>,
 ): WireResponse => jsonAnswer(status, errorBody([message(key, args)]), headers)
+
+/** Refuses what is not yet a request in the form in which clients of Redfish get errors (DSP0266, error responses). */
+export const redfishRefuse: Refuse = (status, why) =>
+  jsonAnswer(status, errorBody([message('GeneralError', [], { resolution: `Correct the request: ${why}.` })]))

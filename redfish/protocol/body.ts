@@ -1,4 +1,4 @@
-import { isObject } from '../../runtime/index.js'
+import { isNestedDeeper, isObject } from '../../runtime/index.js'
 import type { WireRequest } from '../../wire/index.js'
 import { type Document } from './document.js'
 import { refused } from './refusal.js'
@@ -18,6 +18,8 @@ export function bodyOf({ body, headers }: WireRequest, mayBeEmpty: boolean): Doc
   if (type !== undefined && type !== 'application/json' && !type.endsWith('+json'))
     throw refused(415, 'HeaderInvalid', ['Content-Type'], { resolution: 'Send application/json.' })
   const document = parsed(body)
+  if (isNestedDeeper(document))
+    throw refused(400, 'MalformedJSON', [], { resolution: 'Nest objects and arrays less deeply.' })
   if (!isObject(document)) throw refused(400, 'UnrecognizedRequestBody', [], { resolution: 'Send a JSON object.' })
   return document
 }

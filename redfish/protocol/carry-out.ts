@@ -35,12 +35,11 @@ async function read(resource: Resource, call: Call | MachineCall, path: string):
   const { query, request } = call
   const find = (other: string) => fetched(call, other)
   const wanted = query.size === 0 ? document : await queried(document, query, find)
-  const answer = resourceAnswer(resource, wanted)
+  const answer = resourceAnswer(resource, wanted, wanted === document ? undefined : etagOf(document))
   const status = (resource.statusOf as ((call: Call) => number) | undefined)?.(call) ?? 200
   if (status !== 200) return { ...answer, status }
   const { 'if-none-match': known } = request.headers
-  const isKnown =
-    known !== undefined && (known === '*' || known.split(/\s*,\s*/).includes(answer.headers['etag'] ?? ''))
+  const isKnown = known !== undefined && (known === '*' || etagsIn(known).includes(answer.headers['etag'] ?? ''))
   return isKnown ? { status: 304, headers: answer.headers } : answer
 }
 
@@ -61,11 +60,13 @@ async function fetched(call: Call, path: string): Promise<Document | undefined> 
 const documentOf = async (resource: Resource, call: Call | MachineCall): Promise<Document | undefined> =>
   (resource.get as ((call: Call) => Document | undefined | Promise<Document | undefined>) | undefined)?.(call)
 
+const etagsIn = (header: string): string[] => header.split(/\s*,\s*/).map((each) => each.replace(/^W\//, ''))
+
 async function checkMatch(resource: Resource, call: Call | MachineCall, expected: string): Promise<void> {
   const document = await documentOf(resource, call)
   if (!document) return
   const etag = etagOf(document)
-  const listed = expected.split(/\s*,\s*/).map((each) => each.replace(/^W\//, ''))
+  const listed = etagsIn(expected)
   if (!listed.includes('*') && !listed.includes(etag))
     throw refused(412, 'PreconditionFailed', [], { resolution: 'Read the resource again.' })
 }

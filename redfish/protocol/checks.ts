@@ -6,7 +6,7 @@ import { type Document } from './document.js'
 interface Problem {
   /** `Boot/BootOrder` */
   path: string
-  kind: 'type' | 'format' | 'list' | 'unknown' | 'read-only' | 'missing'
+  kind: 'type' | 'format' | 'list' | 'range' | 'unknown' | 'read-only' | 'missing'
   value?: unknown
   resolution?: string
 }
@@ -41,7 +41,7 @@ export const integer =
   (value, path) => {
     if (typeof value !== 'number') return wrong(path, 'type', value, 'Use a number.')
     const isInside = Number.isInteger(value) && value >= least && value <= most
-    return isInside ? [] : wrong(path, 'list', value, `Use a whole number from ${least} to ${most}.`)
+    return isInside ? [] : wrong(path, 'range', value, `Use a whole number from ${least} to ${most}.`)
   }
 
 export const nullable =
@@ -142,6 +142,8 @@ function asProperty({ path, kind, value, resolution }: Problem): Message {
       return message('PropertyValueFormatError', [shown, path], about)
     case 'list':
       return message('PropertyValueNotInList', [shown, path], about)
+    case 'range':
+      return message('PropertyValueOutOfRange', [shown, path], about)
     case 'read-only':
       return message('PropertyNotWritable', [path], about)
     case 'unknown':
@@ -161,6 +163,8 @@ function asParameter(action: string, { path, kind, value, resolution }: Problem)
       return message('ActionParameterValueFormatError', [shown, path, action], about)
     case 'list':
       return message('ActionParameterValueNotInList', [shown, path, action], about)
+    case 'range':
+      return message('ActionParameterValueOutOfRange', [shown, path, action], about)
     case 'read-only':
     case 'unknown':
       return message('ActionParameterUnknown', [action, path], about)

@@ -26,6 +26,7 @@ const BASE = {
     'Warning',
     'The value %1 of the parameter %2 of the action %3 is none of the allowed ones.',
   ],
+  ActionParameterValueOutOfRange: ['Warning', 'The value %1 of the parameter %2 of the action %3 is out of range.'],
   ActionParameterValueError: ['Warning', 'The value of the parameter %1 of the action %2 cannot be used.'],
   ActionParameterValueConflict: ['Warning', 'The parameter %1 does not go with the value %2.'],
   QueryParameterValueTypeError: ['Warning', 'The value %1 of the query parameter %2 has the wrong type.'],

@@ -51,7 +51,8 @@ export class Routes {
 
 const partsOf = (path: string): string[] => path.split('/').filter((part) => part !== '')
 
-function decoded(part: string): string | undefined {
+/** A part of a path without its escapes; undefined where these are wrong. */
+export function decoded(part: string): string | undefined {
   try {
     return decodeURIComponent(part)
   } catch {

@@ -6,6 +6,7 @@ import { collection, head, link, pathOf, type Document, type Reference } from '.
 import { message } from '../protocol/messages.js'
 import { refused, Refusal } from '../protocol/refusal.js'
 import { ofMachine, ofService, type Call, type MachineCall, type Outcome, type Resource } from '../protocol/resource.js'
+import { decoded } from '../protocol/routes.js'
 import { MEDIA_SLOTS } from './virtual-media.js'
 
 type Parent = 'Systems' | 'Managers'
@@ -137,7 +138,7 @@ async function replace(call: Call): Promise<void> {
   const uri = typeof named === 'string' ? named : String(named['@odata.id'])
   const [, id = '', slot = '', certificate = ''] =
     /^\/redfish\/v1\/(?:Systems|Managers)\/([^/]+)\/VirtualMedia\/(\w+)\/Certificates\/([^/]+)$/.exec(uri) ?? []
-  const machine = service.machines.get(decodeURIComponent(id))
+  const machine = service.machines.get(decoded(id) ?? '')
   const device = MEDIA_SLOTS.get(slot)?.device
   const isOwn = machine !== undefined && caller !== undefined && service.sees(machine, caller)
   const known = isOwn && device ? machine.firmware.mediaTrust(device).certificates : []

@@ -94,12 +94,12 @@ async function subscribe(call: Call): Promise<Outcome> {
   return { status: 201, headers: { location: pathOf(...SUBSCRIPTIONS, id) }, document: documentOf(call, id)! }
 }
 
-/** The machines that a subscription is about: those of `OriginResources`, or else all of the caller's. */
+/** The machines that a subscription is about, each once: those of `OriginResources`, or all of the caller's if it is absent or empty. */
 function originsOf(call: Call): Machine[] {
   const own = visible(call)
   const named = call.body['OriginResources'] as Record<string, string>[] | undefined
-  if (!named) return own
-  return named.map(({ '@odata.id': path }) => {
+  if (!named || named.length === 0) return own
+  const machines = named.map(({ '@odata.id': path }) => {
     const found = own.find(({ spec }) =>
       ['Systems', 'Managers', 'Chassis'].some(
         (kind) => path === pathOf(kind, spec.id) || path?.startsWith(`${pathOf(kind, spec.id)}/`),
@@ -112,6 +112,7 @@ function originsOf(call: Call): Machine[] {
       }),
     ])
   })
+  return [...new Set(machines)]
 }
 
 /** Headers as the schema has them, an array of objects. */

@@ -1,13 +1,49 @@
 import { uuidOf } from '../../runtime/index.js'
 import { dellParts, managerLinks } from '../idrac/idrac.js'
 import { configurationActions } from '../idrac/system-configuration.js'
-import { checkAction, oneOf } from '../protocol/checks.js'
+import { checkAction, checkPatch, oneOf, text, type Check } from '../protocol/checks.js'
 import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
 import { ofMachine, ofService, type MachineCall, type Resource } from '../protocol/resource.js'
 
+/** DateTime and its offset as the schema of a manager has them. */
+const MOMENT = text({
+  form: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/,
+  says: 'a time with its offset, as in 2026-01-31T12:00:00+00:00',
+})
+const OFFSET = text({ form: /^[+-]([01]\d|2[0-3]):[0-5]\d$/, says: 'an offset from UTC, as in +01:00' })
+
+/** A form that is right may still be no date: the 31st of June. */
+const moment: Check = (value, path) => {
+  const problems = MOMENT(value, path)
+  return problems.length > 0 || !Number.isNaN(Date.parse(String(value))) ? problems : MOMENT('', path)
+}
+
+const offsetOf = (offset: string): number => {
+  const [hours, minutes] = offset.slice(1).split(':').map(Number)
+  return (offset.startsWith('-') ? -1 : 1) * (hours! * 60 + minutes!) * 60_000
+}
+
+/** Ironic compares this text with what it has set, whose offset is written with digits (redfish management.py set_bmc_clock). */
+function timeOf({ machine, service }: MachineCall): string {
+  const { ahead, offset } = machine.firmware.bmcClock
+  const local = new Date(service.clock.now() + ahead + offsetOf(offset))
+  return local.toISOString().replace(/\.\d+Z$/, offset)
+}
+
+async function setClock(call: MachineCall): Promise<void> {
+  const { machine, body, service } = call
+  checkPatch(body, { DateTime: moment, DateTimeLocalOffset: OFFSET }, managerOf(call))
+  const { ahead, offset } = machine.firmware.bmcClock
+  await machine.firmware.setBmcClock({
+    ahead: body['DateTime'] === undefined ? ahead : Date.parse(String(body['DateTime'])) - service.clock.now(),
+    offset: String(body['DateTimeLocalOffset'] ?? offset),
+  })
+}
+
 const RESETS = ['GracefulRestart', 'ForceRestart']
 
-function managerOf({ machine, service }: MachineCall): Document {
+function managerOf(call: MachineCall): Document {
+  const { machine, service } = call
   const { spec, firmware } = machine
   const bmc = firmware.versions().find(({ component }) => component === 'bmc')
   const own = (...more: string[]) => link('Managers', spec.id, ...more)
@@ -19,8 +55,8 @@ function managerOf({ machine, service }: MachineCall): Document {
     UUID: uuidOf(`bmc ${spec.id} ${spec.serial}`),
     ServiceEntryPointUUID: service.uuid,
     FirmwareVersion: bmc?.version ?? null,
-    DateTime: new Date(service.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
-    DateTimeLocalOffset: '+00:00',
+    DateTime: timeOf(call),
+    DateTimeLocalOffset: firmware.bmcClock.offset,
     PowerState: 'On',
     Status: status(),
     CommandShell: { ServiceEnabled: false, MaxConcurrentSessions: 0, ConnectTypesSupported: [] },
@@ -54,7 +90,12 @@ export const MANAGER_RESOURCES: readonly Resource[] = [
         (caller ? service.visible(caller) : []).map(({ spec }) => link('Managers', spec.id)),
       ),
   }),
-  ofMachine('/Managers/{machine}', { reads: 'read manager', get: managerOf }),
+  ofMachine('/Managers/{machine}', {
+    reads: 'read manager',
+    changes: 'set bmc clock',
+    get: managerOf,
+    patch: setClock,
+  }),
   ofMachine('/Managers/{machine}/Actions/Manager.Reset', {
     reads: 'reset bmc',
     post: ({ machine, body }) => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { crawled } from '../../test/kit/redfish/crawled.js'
 import { ADMIN, basic, served } from '../../test/kit/redfish/served.js'
-import type { OutgoingRequest } from '../../wire/index.js'
 
 const SYSTEM = '/redfish/v1/Systems/machine-1'
 
@@ -70,12 +69,31 @@ describe('volumes', () => {
       'Links/Drives',
     ],
     [{ RAIDType: 'RAID7' }, 'RAIDType'],
+    [{ RAIDType: 'RAID1', CapacityBytes: Number.MAX_SAFE_INTEGER }, 'CapacityBytes'],
+    [
+      {
+        RAIDType: 'RAID1',
+        Links: { Drives: ['sda', 'sda'].map((name) => ({ '@odata.id': `${SYSTEM}/Storage/RAID.1/Drives/${name}` })) },
+      },
+      'Links/Drives',
+    ],
   ])('are refused as %j', async (body, property) => {
     await using bmc = await served()
     const { status, document } = await bmc.call('POST', volumes, body)
     expect(status).toBe(400)
     expect(document.error['@Message.ExtendedInfo'][0].RelatedProperties).toEqual([`#/${property}`])
     expect(bmc.machine().firmware.volumes).toEqual([])
+  })
+
+  test('are shown at their drives, whose room they share', async () => {
+    await using bmc = await served()
+    const made = await bmc.call('POST', volumes, { RAIDType: 'RAID1' })
+    expect(made.status).toBe(201)
+    const drive = await bmc.call('GET', `${SYSTEM}/Storage/RAID.1/Drives/sda`)
+    expect(drive.document.Links.Volumes).toEqual([{ '@odata.id': made.headers['location'] }])
+    const another = await bmc.call('POST', volumes, { RAIDType: 'RAID1' })
+    expect(another.status).toBe(400)
+    expect(another.document.error['@Message.ExtendedInfo'][0].MessageId).toContain('ResourceExhaustion')
   })
 })
 
@@ -142,75 +160,6 @@ describe('an update of firmware', () => {
     expect(await bmc.call('POST', update, { ImageURI, Targets: [`${inventory}/machine-9-bmc`] })).toMatchObject({
       status: 400,
     })
-  })
-})
-
-describe('events', () => {
-  const subscriptions = '/redfish/v1/EventService/Subscriptions'
-  const Destination = 'http://subscriber.test/events'
-
-  /** A transport that takes events, after some refusals. */
-  const taking = (refusals = 0) => {
-    const taken: OutgoingRequest[] = []
-    const send = (request: OutgoingRequest) => {
-      taken.push(request)
-      return Promise.resolve({ status: taken.length > refusals ? 204 : 500, headers: {} })
-    }
-    return { taken, transport: { send } }
-  }
-
-  test('are sent to those who want their type, with their context and headers', async () => {
-    const { taken, transport } = taking()
-    await using bmc = await served(1, { transport })
-    const HttpHeaders = [{ 'X-Token': 'hidden' }]
-    const made = await bmc.call('POST', subscriptions, {
-      ...{ Destination, Protocol: 'Redfish', Context: 'mine', EventTypes: ['StatusChange'], HttpHeaders },
-    })
-    expect(made.status).toBe(201)
-    expect(made.body).not.toContain('hidden')
-    await bmc.call('POST', `${SYSTEM}/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia`, {
-      Image: 'http://a.test/b.iso',
-    })
-    await bmc.machine().setPower('on')
-    await expect.poll(() => taken.length).toBeGreaterThan(0)
-    const [{ url, headers, body }] = taken as [OutgoingRequest]
-    expect([url, headers['X-Token']]).toEqual([Destination, 'hidden'])
-    expect(JSON.parse(body!)).toMatchObject({
-      Context: 'mine',
-      Events: [
-        {
-          EventType: 'StatusChange',
-          MessageId: 'MachineEvent.1.0.PowerOn',
-          OriginOfCondition: { '@odata.id': SYSTEM },
-        },
-      ],
-    })
-    expect((await bmc.call('DELETE', made.headers['location']!)).status).toBe(204)
-    expect(bmc.machine().firmware.subscriptions()).toEqual([])
-  })
-
-  test('are sent again when a subscriber fails', async () => {
-    const { taken, transport } = taking(1)
-    await using bmc = await served(1, { transport })
-    await bmc.call('POST', subscriptions, { Destination, Protocol: 'Redfish' })
-    await bmc.call('POST', '/redfish/v1/EventService/Actions/EventService.SubmitTestEvent', { EventType: 'Alert' })
-    await expect.poll(() => taken.length).toBe(1)
-    await bmc.clock.advance(5000)
-    await expect.poll(() => taken.length).toBe(2)
-    expect(taken[1]!.body).toBe(taken[0]!.body)
-  })
-
-  test('of several machines have one subscription, or that of the named one', async () => {
-    await using bmc = await served(3)
-    const all = await bmc.call('POST', subscriptions, { Destination, Protocol: 'Redfish' })
-    const OriginResources = [{ '@odata.id': '/redfish/v1/Systems/machine-2' }]
-    const one = await bmc.call('POST', subscriptions, { Destination, Protocol: 'Redfish', OriginResources })
-    expect((await bmc.call('GET', subscriptions)).document.Members).toEqual([
-      ...[all, one].map(({ headers }) => ({ '@odata.id': headers['location'] })),
-    ])
-    expect([1, 2, 3].map((n) => bmc.machine(n).firmware.subscriptions().length)).toEqual([1, 2, 1])
-    await bmc.call('DELETE', all.headers['location']!)
-    expect([1, 2, 3].map((n) => bmc.machine(n).firmware.subscriptions().length)).toEqual([0, 1, 0])
   })
 })
 

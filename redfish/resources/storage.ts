@@ -18,6 +18,7 @@ import { message } from '../protocol/messages.js'
 import { refused, Refusal } from '../protocol/refusal.js'
 import { indicator, indicatorOf, setIndicator } from './indicators.js'
 import { ofMachine, type MachineCall, type Outcome, type Resource } from '../protocol/resource.js'
+import { FEWEST, mostOf, RAID_TYPES } from './raid-capacity.js'
 
 interface Controller {
   id: string
@@ -106,24 +107,18 @@ function driveOf(call: MachineCall): Document | undefined {
     Revision: '1.0',
     IndicatorLED: indicatorOf(call.machine, 'drive', disk.name),
     Status: status(),
-    Links: { Volumes: [] },
+    Links: {
+      Volumes: controller.hasVolumes
+        ? call.machine.firmware.volumes.flatMap((volume, index) =>
+            Array.isArray(volume['physical_disks']) && volume['physical_disks'].includes(disk.name)
+              ? [link(...pathTo(call.machine, controller.id, 'Volumes', volumeId(volume, index)))]
+              : [],
+          )
+        : [],
+    },
   }
 }
 
-/** RAID levels of Ironic's RAID configuration, by the names of Redfish's RAID types. */
-const RAID_TYPES: Readonly<Record<string, string>> = {
-  '0': 'RAID0',
-  '1': 'RAID1',
-  '5': 'RAID5',
-  '6': 'RAID6',
-  '1+0': 'RAID10',
-  '5+0': 'RAID50',
-  '6+0': 'RAID60',
-}
-/** Fewest drives of each RAID type. */
-const FEWEST: Readonly<Record<string, number>> = {
-  ...{ RAID0: 1, RAID1: 2, RAID5: 3, RAID6: 4, RAID10: 4, RAID50: 6, RAID60: 8 },
-}
 const GIB = 1024 ** 3
 
 const volumeId = (volume: Readonly<Record<string, unknown>>, index: number): string => String(volume['id'] ?? index + 1)
@@ -186,6 +181,12 @@ async function createVolume(call: MachineCall): Promise<Outcome> {
   const drives =
     wanted.length > 0 ? wanted.map((each) => driveNamed(each['@odata.id'], call, controller)) : controller.disks
   const type = String(body['RAIDType'] ?? 'RAID0')
+  if (new Set(drives).size < drives.length)
+    throw new Refusal(400, [
+      message('PropertyValueConflict', ['Links/Drives', 'Links/Drives'], {
+        ...{ property: 'Links/Drives', resolution: 'Name each drive once.' },
+      }),
+    ])
   if (drives.length < FEWEST[type]!)
     throw new Refusal(400, [
       message('PropertyValueConflict', ['RAIDType', 'Links/Drives'], {
@@ -194,7 +195,16 @@ async function createVolume(call: MachineCall): Promise<Outcome> {
     ])
   const [level] = Object.entries(RAID_TYPES).find(([, name]) => name === type)!
   const id = uuid(service.random).slice(0, 8)
-  const bytes = (body['CapacityBytes'] as number | undefined) ?? mostOf(type, drives)
+  const most = mostOf(type, drives, machine.firmware.volumes)
+  if (most <= 0)
+    throw refused(400, 'ResourceExhaustion', [drives.map(({ name }) => name).join(', ')], {
+      resolution: 'Delete a volume of these drives, or name others.',
+    })
+  const bytes = (body['CapacityBytes'] as number | undefined) ?? most
+  if (bytes > most)
+    throw refused(400, 'PropertyValueOutOfRange', [String(bytes), 'CapacityBytes'], {
+      ...{ property: 'CapacityBytes', resolution: `These drives have room for ${most} bytes of ${type}.` },
+    })
   const volume = {
     ...{ id, raid_level: level, size_bytes: bytes, size_gb: Math.floor(bytes / GIB) },
     volume_name: String(body['Name'] ?? body['DisplayName'] ?? `Volume ${id}`),
@@ -214,17 +224,6 @@ function driveNamed(path: string | undefined, { machine }: MachineCall, { id, di
       ...{ property: 'Links/Drives', resolution: `Name drives of ${id}.` },
     }),
   ])
-}
-
-/** Bytes of the largest volume of a type on drives. */
-function mostOf(type: string, drives: readonly DiskSpec[]): number {
-  const smallest = Math.min(...drives.map(({ size }) => size))
-  const count = drives.length
-  const data: Record<string, number> = {
-    ...{ RAID0: count, RAID1: 1, RAID5: count - 1, RAID6: count - 2 },
-    ...{ RAID10: Math.floor(count / 2), RAID50: count - 2, RAID60: count - 4 },
-  }
-  return smallest * data[type]!
 }
 
 async function deleteVolume(call: MachineCall): Promise<void> {

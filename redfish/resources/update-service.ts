@@ -6,6 +6,7 @@ import { collection, head, link, pathOf, status, type Document } from '../protoc
 import { message } from '../protocol/messages.js'
 import { Refusal } from '../protocol/refusal.js'
 import { ofService, type Call, type Outcome, type Resource } from '../protocol/resource.js'
+import { decoded } from '../protocol/routes.js'
 import { accepted } from './tasks.js'
 
 const ACTION = 'UpdateService.SimpleUpdate'
@@ -60,7 +61,8 @@ function targetOf(call: Call, target: string): Component | undefined {
   const [, parent, name] =
     /^\/redfish\/v1\/(UpdateService\/FirmwareInventory|Systems|Managers)\/([^/]+)$/.exec(target) ?? []
   if (name === undefined) return undefined
-  const id = decodeURIComponent(name)
+  const id = decoded(name)
+  if (id === undefined) return undefined
   if (parent!.startsWith('UpdateService')) return componentNamed(call, id)
   const machine = call.service.machines.get(id)
   if (!machine || !call.caller || !call.service.sees(machine, call.caller)) return undefined
