@@ -64,12 +64,12 @@ describe('row 9: images of the old kind are deployed through either deploy image
       { op: 'add', path: '/driver_info/deploy_kernel', value: kernel },
       { op: 'add', path: '/driver_info/deploy_ramdisk', value: ramdisk },
     ])
-    expect(await through()).toContain('the ramdisk is none of CoreOS')
+    expect(await through()).toContain('the ramdisk is not CoreOS')
     for (const name of ['deploy_kernel', 'deploy_ramdisk'])
       await lab.client.patchNode(node.uuid, [{ op: 'remove', path: `/driver_info/${name}` }])
     const again = await through()
     expect(again).toContain('ironic-agent.service')
-    expect(again).not.toContain('the ramdisk is none of CoreOS')
+    expect(again).not.toContain('the ramdisk is not CoreOS')
   })
 })
 
