@@ -82,7 +82,10 @@ class RunningAgent implements Agent {
         `this boot began with the callback URL ${this.#state.saved.callbackUrl}, which stays in force`,
       )
     if (settings.unknown.length > 0)
-      this.#logger('warn', `these are no options of ironic-python-agent and do nothing: ${settings.unknown.join(', ')}`)
+      this.#logger(
+        'warn',
+        `these are not options of ironic-python-agent and do nothing: ${settings.unknown.join(', ')}`,
+      )
     this.#begin()
   }
 

@@ -65,8 +65,8 @@ function agentOf(url: string, tls: ClientTls = {}) {
 }
 
 const CASES: [string, 'root' | 'lookup' | 'heartbeat', string, RegExp][] = [
-  ['answers what is no HTTP', 'root', 'SSH-2.0-OpenSSH_9.9\r\n', /Parse Error|Expected HTTP/],
-  ['answers what is no JSON', 'root', http('200 OK', '<html>hello</html>'), /not JSON: <html>hello/],
+  ['answers what is not HTTP', 'root', 'SSH-2.0-OpenSSH_9.9\r\n', /Parse Error|Expected HTTP/],
+  ['answers what is not JSON', 'root', http('200 OK', '<html>hello</html>'), /not JSON: <html>hello/],
   ['answers other JSON', 'root', http('200 OK', '{"name":"nova"}'), /must have required property 'default_version'/],
   ['answers nothing', 'lookup', http('200 OK', ''), /not JSON: it is empty/],
   ['answers a lookup without a node', 'lookup', http('200 OK', '{"config":{}}'), /must have required property 'node'/],

@@ -26,7 +26,7 @@ export interface AgentSettings extends AgentConfig {
   readonly client: { insecure: boolean; caFile: string | null; certFile: string | null; keyFile: string | null }
   /** Milliseconds. */
   readonly requestTimeout: number
-  /** Parameters that are no options of ironic-python-agent. */
+  /** Parameters that are not options of ironic-python-agent. */
   readonly unknown: readonly string[]
 }
 

@@ -66,8 +66,8 @@ describe('a configuration file', () => {
   })
 
   test.each([
-    ['x', 'line 1 of agent.conf is no setting'],
-    ['[DEFAULT', 'line 1 of agent.conf is no section'],
+    ['x', 'line 1 of agent.conf is not a setting'],
+    ['[DEFAULT', 'line 1 of agent.conf is not a section'],
     ['\nagent_token = secret', 'line 2 of agent.conf comes before any section: agent_token = ...'],
   ])('%j is refused by its line, without its value', (text, says) => {
     expect(() => readOptions(API, [file(text)])).toThrow(says)
@@ -100,11 +100,11 @@ test('TLS to Ironic: insecure or a file of authorities, and the client certifica
   })
 })
 
-test('a parameter that is no option of IPA is named in a warning', () => {
+test('a parameter that is not an option of IPA is named in a warning', () => {
   const messages: string[] = []
   const boot = { id: 'b', parameters: { ...API, 'ipa-apiurl': 'x', quiet: '' } }
   new AgentScene({ boot, logger: (_level, message) => messages.push(message) }).start()
-  expect(messages).toEqual(['these are no options of ironic-python-agent and do nothing: ipa-apiurl'])
+  expect(messages).toEqual(['these are not options of ironic-python-agent and do nothing: ipa-apiurl'])
 })
 
 test('waits for late hardware first, sends the request id, and does not ask for a configured version', async () => {

@@ -121,7 +121,7 @@ const ELSEWHERE = /^(image_server_|image_request_|log_|use_stderr$|use_syslog$|d
 /**
  * Values of all options: from the last file that has it, else from the kernel parameters, else the default.
  *
- * @returns `unknown` names parameters that are no options of IPA, as they were written
+ * @returns `unknown` names parameters that are not options of IPA, as they were written
  * @throws UserError `agent-parameter` for a value that an option does not take; `agent-config-file` for an unreadable
  *   file
  */

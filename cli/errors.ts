@@ -65,7 +65,7 @@ export const ERRORS = catalogue({
     remedy: 'give a file that this command can read',
   },
   'step-args': {
-    sentence: 'the arguments of the step are no JSON object',
+    sentence: 'the arguments of the step are not a JSON object',
     remedy: 'give an object as JSON, a file that holds one, or - for standard input',
   },
   'step-name': {
@@ -81,7 +81,7 @@ export const ERRORS = catalogue({
     remedy: 'list all codes with ironstage errors',
   },
   'unknown-variable': {
-    sentence: 'the environment has a variable of ironstage that is no option',
+    sentence: 'the environment has a variable of ironstage that is not an option',
     remedy: 'unset it, or correct its name',
   },
   usage: {

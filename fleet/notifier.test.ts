@@ -57,7 +57,7 @@ test('a system that boots its disk boots it', async () => {
 })
 
 test.each([
-  ['no JSON', '{', /is no JSON/],
+  ['no JSON', '{', /is not JSON/],
   ['no uuid', { name: 'x' }, /has no uuid/],
   ['a MAC address that is none', report('On', { nics: [{ mac: 'x' }] }), /has nics that are no list/],
   ['a pending power of another form', report('On', { pending_power: 'On' }), /pending_power without power_state/],

@@ -69,7 +69,7 @@ function read(body: string | undefined): ReportedSystem {
   try {
     document = JSON.parse(body ?? '')
   } catch {
-    throw wrong('is no JSON')
+    throw wrong('is not JSON')
   }
   const { uuid, name, nics = [], boot_device: device = 'Hdd', pending_power: pending } = (document ?? {}) as Fields
   if (typeof uuid !== 'string' || uuid === '') throw wrong('has no uuid')

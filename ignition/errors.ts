@@ -37,7 +37,7 @@ export const ERRORS = catalogue({
     remedy: 'run it through butane',
   },
   'ignition-not-json': {
-    sentence: 'the Ignition config is no JSON in UTF-8',
+    sentence: 'the Ignition config is not JSON in UTF-8',
     remedy: 'correct the syntax',
   },
   'ignition-old-version': {

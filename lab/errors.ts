@@ -129,7 +129,7 @@ export const ERRORS = catalogue({
     remedy: 'let steps and listeners of your own do the same each time, or take snapshots at rest',
   },
   'snapshot-file': {
-    sentence: 'the file is no snapshot, is damaged, or is of another version of the format',
+    sentence: 'the file is not a snapshot, is damaged, or is of another version of the format',
     remedy: 'export the snapshot again, with this version of ironstage',
   },
   'snapshot-options': {

@@ -49,7 +49,7 @@ export const ERRORS = catalogue({
     remedy: 'give a CoreOS metal image',
   },
   'image-not-a-disk': {
-    sentence: 'the file is no disk image',
+    sentence: 'the file is not a disk image',
     remedy: 'give a CoreOS metal image',
   },
   'image-trailing-data': {

@@ -58,7 +58,7 @@ export type TakenDisk = DiskState & { readonly written: readonly WrittenRange[];
 /** A disk that is looked at. */
 export interface SeenDisk {
   spec: DiskSpec
-  /** Undefined where it is a file that there is not yet: nothing was written. */
+  /** Undefined where its file does not exist yet, because nothing was written. */
   device: BlockDevice | undefined
   written: readonly WrittenRange[]
 }

@@ -91,7 +91,7 @@ const ADDRESS =
 export function bmcAccess(address: string, account: BmcAccount): BmcAccess {
   // BareMetal Operator reads an address without a scheme as IPMI.
   const match = ADDRESS.exec(address.includes('://') ? address : `ipmi://${address}`)
-  if (!match) throw wrongAddress(address, 'it is no SCHEME://HOST[:PORT][/PATH]')
+  if (!match) throw wrongAddress(address, 'it is not SCHEME://HOST[:PORT][/PATH]')
   const [, scheme = '', transport = 'https', host = '', port, path = '', query = ''] = match
   const kind = KINDS[scheme]
   if (!kind) throw wrongAddress(address, `its scheme is none of ${Object.keys(KINDS).join(', ')}`)

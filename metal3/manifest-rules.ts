@@ -94,7 +94,7 @@ function imageComplaints(image: ImageManifest | undefined, hasCustomDeploy: bool
     ]
   }
   if (url === '') return [at(['spec', 'image'], 'the field url is missing or empty')]
-  if (!URL.canParse(url)) return [at(place('url'), `it is no URL: ${url}`)]
+  if (!URL.canParse(url)) return [at(place('url'), `it is not a URL: ${url}`)]
   if (image.format === 'live-iso' || url.startsWith('oci://')) return []
   if (!image.checksum)
     return [at(['spec', 'image'], 'the field checksum is missing: only live-iso and oci:// go without')]

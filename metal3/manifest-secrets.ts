@@ -3,7 +3,7 @@ import { readNested } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
 import type { SecretManifest } from './manifest-types.js'
 
-/** Values of a Secret by key; null for a value that is no base64. */
+/** Values of a Secret by key; null for a value that is not base64. */
 function secretValues({ data = {}, stringData = {} }: SecretManifest): Record<string, string | null> {
   const decoded = Object.entries(data).map(([key, text]) => [key, decode(text)] as const)
   return { ...Object.fromEntries(decoded), ...stringData }
@@ -44,7 +44,7 @@ export function secretValue(secret: SecretManifest, keys: readonly string[]): st
   if (key === undefined) throw new BadSecret([], `it has no key ${keys.join(' or ')}`)
   const value = values[key]
   if (value === null || value === undefined)
-    throw new BadSecret(['data', key], 'it is no base64; plain text belongs into stringData')
+    throw new BadSecret(['data', key], 'it is not base64; plain text belongs into stringData')
   return value
 }
 
@@ -59,5 +59,5 @@ export function secretObject(secret: SecretManifest, keys: readonly string[]): J
     throw new BadSecret([], `its ${keys[0]} is neither YAML nor JSON`)
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
-  throw new BadSecret([], `its ${keys[0]} is no set of keys and values`)
+  throw new BadSecret([], `its ${keys[0]} is not a set of keys and values`)
 }

@@ -65,7 +65,7 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
       for (const { message, pos } of document.errors) {
         const { line, col } = lines.linePos(pos[0])
         const reason = message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '')
-        findings.push({ ...finding('error', [], `this is no YAML: ${reason}`), line, column: col })
+        findings.push({ ...finding('error', [], `this is not YAML: ${reason}`), line, column: col })
       }
       continue
     }

@@ -34,7 +34,7 @@ export const ERRORS = catalogue({
   },
   'recording-unwritable': {
     sentence: 'a recording cannot be written',
-    remedy: 'see to the space and the permissions of its folder, or name another file',
+    remedy: 'check the space and the permissions of its folder, or name another file',
   },
   'recording-version': {
     sentence: 'a recording was made by another version of ironstage, in a form that this one does not read',

@@ -37,7 +37,7 @@ export const ERRORS = catalogue({
     remedy: 'write REGISTRY/REPOSITORY:TAG, REGISTRY/REPOSITORY@sha256:..., or oci:FOLDER',
   },
   'oci-layout': {
-    sentence: 'the folder is no OCI layout',
+    sentence: 'the folder is not an OCI layout',
     remedy: 'name a folder with oci-layout, index.json and blobs, as skopeo copies an image to oci:FOLDER',
   },
   'registry-auth-file': {

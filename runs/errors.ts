@@ -74,7 +74,7 @@ export const ERRORS = catalogue({
   },
   target: {
     sentence: 'the target or its disk is not named correctly',
-    remedy: 'say --target, and --device SERIAL, WWN or BY-ID-NAME',
+    remedy: 'use --target, and --device SERIAL, WWN or BY-ID-NAME',
   },
   'verify-boot': {
     sentence: 'the first boot of the target cannot be verified with these options',

@@ -50,7 +50,7 @@ function unusableDatabase(path: string, cause: unknown): unknown {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const [sentence, remedy] = isDiskFull(cause)
     ? [`there is no space left for ${path}`, 'make some']
-    : [`${path} cannot be read or written`, 'see to the space and the health of the disk that it is on']
+    : [`${path} cannot be read or written`, 'check the space and the health of the disk that it is on']
   if (!isDiskFull(cause) && !/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM)|^E(IO|ROFS|ACCES|PERM)$/.test(code)) return cause
   return new UserError('state-folder', sentence, {
     cause,
@@ -90,7 +90,7 @@ export function checkRows(db: Database.Database, { tables }: DatabaseForm): void
   for (const table of tables)
     for (const raw of db.prepare(`SELECT ${columnsOf(table)} FROM ${table.name}`).iterate() as IterableIterator<Row>) {
       const row = decodedRow(raw)
-      const problem = row === undefined ? 'it is no UTF-8' : table.problem(row)
+      const problem = row === undefined ? 'it is not UTF-8' : table.problem(row)
       if (problem !== undefined) throw new SyntaxError(`a row of ${table.name}: ${problem}`)
     }
 }
@@ -101,7 +101,7 @@ export const findingOf = (verdict: string): string => verdict.replace(/^\*\*\*.*
 export type Row = Record<string, unknown>
 
 /**
- * The columns of a table for SELECT, texts as bytes: libsql ends the process at text that is no UTF-8. For
+ * The columns of a table for SELECT, texts as bytes: libsql ends the process at text that is not UTF-8. For
  * {@link decodedRow}.
  */
 export const columnsOf = ({ columns }: TableForm): string =>
@@ -112,7 +112,7 @@ export const columnsOf = ({ columns }: TableForm): string =>
     )
     .join(', ')
 
-/** A row with its texts decoded; undefined when one of them is no UTF-8. */
+/** A row with its texts decoded; undefined when one of them is not UTF-8. */
 export function decodedRow(row: Readonly<Row>): Row | undefined {
   const decoded: Row = {}
   for (const [name, value] of Object.entries(row)) {
@@ -134,10 +134,10 @@ export function jsonProblem(text: unknown, model: Readonly<Record<string, unknow
   try {
     value = JSON.parse(text)
   } catch {
-    return 'its record is no JSON'
+    return 'its record is not JSON'
   }
   if (Object.keys(model).length === 0) return undefined
-  if (typeOf(value) !== 'object') return 'its record is no object'
+  if (typeOf(value) !== 'object') return 'its record is not an object'
   for (const [key, sample] of Object.entries(model)) {
     if (!Object.hasOwn(value as object, key)) return `its record lacks ${key}`
     const type = typeOf((value as Row)[key])

@@ -16,7 +16,7 @@ export const ERRORS = catalogue({
   },
   'state-folder': {
     sentence: 'the state folder cannot be read or written',
-    remedy: 'see to its permissions, its disk and its space, or name another folder with --state-dir',
+    remedy: 'check its permissions, its disk and its space, or name another folder with --state-dir',
   },
   'too-many-aliases': {
     sentence: 'a YAML document repeats itself by too many aliases',

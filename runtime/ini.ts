@@ -36,14 +36,14 @@ export function parseIni(
       section.set(last, `${section.get(last)!}\n${trimmed}`)
     } else if (trimmed.startsWith('[')) {
       const title = /^\[([^\]]+)\]$/.exec(trimmed)?.[1]
-      if (title === undefined) throw wrong('is no section')
+      if (title === undefined) throw wrong('is not a section')
       section = sections.get(title) ?? new Map<string, string>()
       sections.set(title, section)
       last = undefined
     } else {
       // One pattern for the whole line would backtrack at every blank of the key.
       const end = trimmed.search(/[=:]/)
-      if (end < 1) throw wrong('is no setting')
+      if (end < 1) throw wrong('is not a setting')
       const key = trimmed.slice(0, end).trimEnd()
       const value = trimmed.slice(end + 1).trimStart()
       if (!section) throw wrong('comes before any section')

@@ -25,7 +25,7 @@ test.each([
   await expect(makeFolder(path)).rejects.toMatchObject({ code })
 })
 
-test('a file is no folder', async () => {
+test('a file is not a folder', async () => {
   const path = join(folder, 'file')
   await writeFile(path, '')
   await expect(makeFolder(path)).rejects.toMatchObject({ code: 'EEXIST' })

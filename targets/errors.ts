@@ -14,7 +14,7 @@ export const ERRORS = catalogue({
   },
   'command-refused': {
     sentence: 'the disk policy does not let the command run',
-    remedy: 'allow what it needs with --allow, or say --target-is-disposable',
+    remedy: 'allow what it needs with --allow, or use --target-is-disposable',
   },
   device: {
     sentence: 'the text does not name exactly one disk',
@@ -34,7 +34,7 @@ export const ERRORS = catalogue({
   },
   'host-action': {
     sentence: 'the allowed action would change this host',
-    remedy: 'say --target-is-disposable if nothing on this host matters, or leave it out',
+    remedy: 'use --target-is-disposable if nothing on this host matters, or leave it out',
   },
   'host-key-changed': {
     sentence: 'the host shows another key than the one that is known',
@@ -78,7 +78,7 @@ export const ERRORS = catalogue({
   },
   'path-refused': {
     sentence: 'the file is not part of the named disk',
-    remedy: 'say --target-is-disposable where files of the target may be written',
+    remedy: 'use --target-is-disposable where files of the target may be written',
   },
   'ssh-address': {
     sentence: 'the text is not the address of an SSH target',
@@ -130,7 +130,7 @@ export const ERRORS = catalogue({
   },
   'target-file': {
     sentence: 'a file of the target cannot be read or written',
-    remedy: 'see to the file and its permissions',
+    remedy: 'check the file and its permissions',
   },
   'target-full': {
     sentence: 'the target stores no more bytes',
@@ -154,7 +154,7 @@ export const ERRORS = catalogue({
   },
   unguarded: {
     sentence: 'the target cannot confine a command to the named disk',
-    remedy: 'work as root on a Linux with namespaces and util-linux, or say --allow unguarded',
+    remedy: 'work as root on a Linux with namespaces and util-linux, or use --allow unguarded',
   },
   'unknown-run': {
     sentence: 'the target has no record of the run',

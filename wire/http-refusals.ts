@@ -18,11 +18,11 @@ const STATUSES: Readonly<Record<string, readonly [status: number, why: string]>>
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request has not arrived in time.'],
 }
 
-/** Answers in the server's own words what Node would refuse in none: what is no HTTP, too slow, or asks for a tunnel. */
+/** Answers requests that Node would refuse without a text: those that are not HTTP, too slow, or ask for a tunnel. */
 export function refuseInWords(server: Server, refuse: Refuse): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) return void socket.destroy()
-    const [status, why] = STATUSES[error.code ?? ''] ?? [400, 'The request is no HTTP that could be read.']
+    const [status, why] = STATUSES[error.code ?? ''] ?? [400, 'The request is not valid HTTP.']
     hangUp(socket, refuse(status, why))
   })
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {

@@ -45,7 +45,7 @@ export function cpio(files: readonly ArchiveFile[]): Buffer {
 function checkPath(path: string): void {
   const parts = path.split('/')
   if (path.includes('\0') || parts.some((part) => part === '' || part === '.' || part === '..'))
-    throw new FormatError(`${JSON.stringify(path)} is no path within an archive`)
+    throw new FormatError(`${JSON.stringify(path)} is not a path within an archive`)
 }
 
 function record(path: string, mode: number, bytes: Uint8Array, inode: number): Uint8Array[] {

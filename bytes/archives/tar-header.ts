@@ -17,11 +17,11 @@ const CHECKSUM = { at: 148, width: 8 }
 /**
  * Reads a header block: V7, ustar or GNU.
  *
- * @throws FormatError for a block that is none
+ * @throws FormatError for a block that is not a tar header
  */
 export function tarHeader(block: Buffer): TarHeader {
   if (!hasChecksum(block))
-    throw new FormatError('this is no tar archive, or a damaged one: a header has another checksum')
+    throw new FormatError('this is not a tar archive, or a damaged one: a header has another checksum')
   const type = block[156] === 0 ? '0' : String.fromCharCode(block[156]!)
   const isUstar = block.toString('latin1', 257, 263) === 'ustar\0'
   const prefix = isUstar ? textAt(block, 345, 155) : ''

@@ -24,7 +24,7 @@ export interface IsoFilesystem {
   readonly volume: string
   /** @throws NotOnIso where it does not exist */
   find(path: string): Promise<IsoEntry>
-  /** @throws FormatError where the path is no folder */
+  /** @throws FormatError where the path is not a folder */
   list(path: string): Promise<IsoEntry[]>
   /** The bytes of a file. */
   contents(entry: IsoEntry): ByteSource

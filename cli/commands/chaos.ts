@@ -28,7 +28,10 @@ export async function chaos(
 function lengthOf(text: string): number {
   const length = readDuration(text)
   if (length !== undefined && length > 0) return length
-  throw new UserError('usage', `--duration ${text} is no length of time`, { kind: 'usage', remedy: 'write it as 10m' })
+  throw new UserError('usage', `--duration ${text} is not a length of time`, {
+    kind: 'usage',
+    remedy: 'write it as 10m',
+  })
 }
 
 function text(report: ChaosReport, files: readonly string[]): string {

@@ -28,7 +28,7 @@ export async function clockAdvance(
   if ((by === undefined) === (until === undefined))
     throw wrong('say how far', 'give a time as in 31m, or --until NODE=STATE')
   if (by !== undefined && readDuration(by) === undefined)
-    throw wrong(`${by} is no time`, 'write it as in 31m, 90s or 1h30m')
+    throw wrong(`${by} is not a time`, 'write it as in 31m, 90s or 1h30m')
   return print(await withLab(url, environment, (lab) => lab.advance(move(by, until, within))), options, environment)
 }
 

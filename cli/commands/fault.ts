@@ -77,7 +77,7 @@ async function inFiles(files: readonly string[], environment: Environment): Prom
       return readNested(Buffer.from(bytes).toString(), name, (text) => parse(text, { maxAliasCount: 100 }) as unknown)
     } catch (cause) {
       if (cause instanceof UserError) throw cause
-      throw usage(`${name} is no YAML: ${errorChain(cause)[0]!.split('\n')[0]!}`, 'docs/control.md has examples')
+      throw usage(`${name} is not YAML: ${errorChain(cause)[0]!.split('\n')[0]!}`, 'docs/control.md has examples')
     }
   })
 }

@@ -181,7 +181,7 @@ function ironicUrlOf({ 'through-ironic': named }: RunCommandOptions, { variables
   if (url === undefined) return undefined
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed && parsed.username === '' && parsed.password === '') return url.replace(/\/+(v1\/*)?$/, '')
-  throw new UserError('run-options', `--through-ironic ${parsed ? 'has a password in its URL' : 'is no URL'}`, {
+  throw new UserError('run-options', `--through-ironic ${parsed ? 'has a password in its URL' : 'is not a URL'}`, {
     ...{ kind: 'usage', remedy: 'set OS_AUTH_TYPE=http_basic, OS_USERNAME and OS_PASSWORD, and name the URL alone' },
   })
 }

@@ -7,7 +7,7 @@ import { keyfilesOfNmstate } from './nmstate.js'
 /**
  * The files read, in the order of the options.
  *
- * @throws UserError for a console that is none
+ * @throws UserError for an invalid console
  */
 export async function wishesOf(flags: CustomizeFlags, { environment }: LiveCommand): Promise<Customization> {
   const { destDevice, destConsole = [], destKargAppend = [], destKargDelete = [] } = flags

@@ -23,7 +23,7 @@ export function endpointOf(variables: Variables): string {
   const endpoint = variables['OS_ENDPOINT'] || variables['IRONIC_ENDPOINT']
   if (endpoint && /^https?:\/\//.test(endpoint)) return endpoint
   throw usage(
-    endpoint ? `${endpoint} in the environment is no http(s) URL` : 'the environment names no Ironic',
+    endpoint ? `${endpoint} in the environment is not an http(s) URL` : 'the environment names no Ironic',
     'set OS_ENDPOINT or IRONIC_ENDPOINT, or give a URL',
   )
 }

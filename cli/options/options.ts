@@ -77,7 +77,7 @@ function environmentSource(
     if (!variable.startsWith('IRONSTAGE_') || NO_OPTIONS.includes(variable) || value === undefined) continue
     const name = known.get(variable)
     if (name === undefined)
-      throw new UserError('unknown-variable', `the environment has ${variable}, which is no option of ironstage`, {
+      throw new UserError('unknown-variable', `the environment has ${variable}, which is not an option of ironstage`, {
         kind: 'usage',
         remedy: `unset it, or ${meant(variable, names.map(variableOf), [...known.keys()])}`,
       })

@@ -147,7 +147,7 @@ function architectureOf(name: string): LiveArchitecture {
 
 function folderUrl(url: string): string {
   if (/^https?:\/\/[^\s?#]+$/.test(url) && URL.canParse(url)) return url.replace(/\/*$/, '/')
-  throw new UserError('usage', `${url} is no URL of a folder`, {
+  throw new UserError('usage', `${url} is not a URL of a folder`, {
     remedy: 'give one like https://192.0.2.1/',
     kind: 'usage',
   })
@@ -162,7 +162,7 @@ function refuseExisting(path: string): void {
 
 async function makeFolder(path: string): Promise<void> {
   if ((await stat(path).catch(() => null))?.isDirectory() === false)
-    throw new UserError('images-make', `${path} is no folder`, { remedy: 'name another one with -C' })
+    throw new UserError('images-make', `${path} is not a folder`, { remedy: 'name another one with -C' })
   await writing(path, () => mkdir(path, { recursive: true }))
 }
 

@@ -579,7 +579,7 @@ func (lab *Lab) reach(event ready) error {
 		}
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(text) {
-			return fmt.Errorf("%s, the certificate of ironstage, is no PEM", file)
+			return fmt.Errorf("%s, the certificate of ironstage, is not PEM", file)
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool}
 	}

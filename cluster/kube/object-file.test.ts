@@ -79,13 +79,13 @@ describe('objects of a state folder', () => {
   })
 
   test.each([
-    ['no JSON', 'x{', /kube-objects\.jsonl:2 is no object/],
+    ['no JSON', 'x{', /kube-objects\.jsonl:2 is not an object/],
     [
       'another kind',
       '{"resourceVersion":4,"object":{"kind":"Pod","metadata":{"name":"a","uid":"b"}}}',
-      /:2 is no object/,
+      /:2 is not an object/,
     ],
-    ['no version', '{"object":{}}', /:2 is no object/],
+    ['no version', '{"object":{}}', /:2 is not an object/],
   ])('a damaged line is named: %s', async (_, line, message) => {
     await writeFile(path, `{"resourceVersion":3}\n${line}\n`)
     expect(() => openObjectFile(path)).toThrow(message)

@@ -95,7 +95,7 @@ function linesIn(path: string): Line[] {
     try {
       return checked(JSON.parse(line))
     } catch (cause) {
-      throw new UserError('kube-objects', `${path}:${index + 1} is no object of the Kubernetes API`, {
+      throw new UserError('kube-objects', `${path}:${index + 1} is not an object of the Kubernetes API`, {
         remedy: `delete that line, or move the file away to begin without objects: mv ${path} ${path}.damaged`,
         cause,
       })
@@ -126,7 +126,7 @@ function rewritten(path: string, objects: ReadonlyMap<string, Stored>, resourceV
     return { descriptor: openSync(path, 'a'), length: Buffer.byteLength(text) }
   } catch (cause) {
     throw new UserError('kube-objects', `the objects of the Kubernetes API cannot be kept in ${path}`, {
-      remedy: 'see to the permissions and the space of the state folder',
+      remedy: 'check the permissions and the space of the state folder',
       cause,
     })
   }

@@ -325,10 +325,11 @@ const keyOf = (kind: Kind, { name, namespace }: ObjectName): string =>
 /**
  * A copy of an object that is sent.
  *
- * @throws KubeRefusal 400 for what is no object of the kind
+ * @throws KubeRefusal 400 for what is not an object of the kind
  */
 function received(kind: Kind, sent: unknown): JsonMembers {
-  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) throw refusals.badRequest('this is no object')
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
+    throw refusals.badRequest('this is not an object')
   if (isNestedDeeper(sent, DEEPEST)) throw refusals.badRequest(`the object is nested more than ${DEEPEST} levels deep`)
   const { apiVersion = apiVersionOf(kind), kind: own = kind, ...rest } = copyOf(sent) as JsonMembers
   if (apiVersion !== apiVersionOf(kind) || own !== kind)

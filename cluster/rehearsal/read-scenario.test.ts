@@ -68,7 +68,7 @@ describe('a scenario file', () => {
       'there is no release later among: now, next',
     ],
     ['no title', ['title: Mine\n', ''], 'lacks title'],
-    ['no YAML', ['steps:', 'steps: ['], 'this is no YAML'],
+    ['no YAML', ['steps:', 'steps: ['], 'this is not YAML'],
   ] as [string, [string, string], string][])('%s is refused with its place', (_, [from, to], message) => {
     const text = refusal(GOOD.replace(from, to))
     expect(text).toMatch(/^mine\.yaml:\d+:\d+: /)

@@ -18,7 +18,7 @@ export function readScenario(file: string, text: string): ScenarioFile {
     })
   const document = readNested(text, file, (each) => parseDocument(each, { lineCounter: lines }))
   const [error] = document.errors
-  if (error) throw refusal(`this is no YAML: ${error.message.split('\n')[0]!}`, lines.linePos(error.pos[0]))
+  if (error) throw refusal(`this is not YAML: ${error.message.split('\n')[0]!}`, lines.linePos(error.pos[0]))
   const value = document.toJS({ maxAliasCount: 100 }) as unknown
   checkNesting(value, file)
   const found = firstProblem(value)

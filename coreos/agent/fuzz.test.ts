@@ -135,7 +135,7 @@ describe('reading what starts the agent', () => {
     const before = performance.now()
     const text = `[DEFAULT]\na${' '.repeat(300_000)}b`
     expect(() => parseIni({ name: 'a.conf', text }, { code: 'agent-config-file', example: 'a = b' })).toThrow(
-      'is no setting',
+      'is not a setting',
     )
     expect(performance.now() - before).toBeLessThan(5000)
   })

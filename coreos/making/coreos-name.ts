@@ -29,7 +29,7 @@ export function systemOfVersion(version: string, name?: CoreosName): CoreosName 
   const fedora = parseVersion(version).form === 'fedora'
   if (name === undefined) return fedora ? 'fcos' : 'rhcos'
   if (fedora === (name === 'fcos')) return name
-  throw new UserError('version-form', `${version} is no version of ${COREOS_SYSTEMS[name].title}`, {
+  throw new UserError('version-form', `${version} is not a version of ${COREOS_SYSTEMS[name].title}`, {
     remedy: `it is one of ${fedora ? 'fcos' : 'rhcos or scos'}`,
     kind: 'usage',
   })

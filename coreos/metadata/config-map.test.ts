@@ -50,10 +50,10 @@ describe('row 37: the coreos-bootimages ConfigMap', () => {
   })
 
   test.each([
-    ['{', /map is no YAML/],
+    ['{', /map is not YAML/],
     ['kind: Secret\ndata: {stream: x}', /kind must be equal to constant/],
     ['kind: ConfigMap\ndata: {}', /data has no stream/],
-    ['kind: ConfigMap\ndata: {stream: "no"}', /data.stream in map is no JSON/],
+    ['kind: ConfigMap\ndata: {stream: "no"}', /data.stream in map is not JSON/],
     [bootImagesText({ ...images, streams: { 'rhel-10': ten } }), /map contradicts itself: its stream rhel-9 of/],
     [stringify({ kind: 'ConfigMap', data: { stream: JSON.stringify(nine), streams: '{}' } }), /must NOT have fewer/],
   ])('refused: %#', (text, message) => {

@@ -61,7 +61,7 @@ export function readBootImages(text: string, name: string): BootImages {
     checkNesting(value, name)
   } catch (cause) {
     if (cause instanceof UserError) throw cause
-    throw new UserError('metadata-yaml', `${name} is no YAML`, { cause, remedy: 'name a ConfigMap' })
+    throw new UserError('metadata-yaml', `${name} is not YAML`, { cause, remedy: 'name a ConfigMap' })
   }
   const { data } = CONFIG_MAP.check(value, name)
   const stream = STREAM.read(data.stream, `data.stream in ${name}`)

@@ -186,11 +186,11 @@ describe('row 12: build metadata has a schema', () => {
   ])('%j', (change, problem) => {
     const changed: unknown = JSON.parse(JSON.stringify({ ...buildMeta('x86_64'), ...change }))
     expect(BUILD_META.problems(changed).join('; ')).toContain(problem)
-    expect(() => BUILD_META.check(changed, 'meta.json')).toThrow(/^meta\.json is no valid build metadata: /)
+    expect(() => BUILD_META.check(changed, 'meta.json')).toThrow(/^meta\.json is not valid build metadata: /)
   })
   test('valid metadata is read unchanged', () => {
     const meta = buildMeta('s390x')
     expect(BUILD_META.read(JSON.stringify(meta), 'meta.json')).toEqual(meta)
-    expect(() => BUILD_META.read('{', 'meta.json')).toThrow('meta.json is no JSON')
+    expect(() => BUILD_META.read('{', 'meta.json')).toThrow('meta.json is not JSON')
   })
 })

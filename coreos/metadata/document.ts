@@ -34,7 +34,7 @@ export function documentKind<T>(what: string, schema: SchemaObject): DocumentKin
     const [first, ...others] = problems(value)
     if (first === undefined) return value as T
     const more = others.length === 0 ? '' : ` (and ${others.length} more)`
-    throw new UserError('metadata-schema', `${name} is no valid ${what}: ${first}${more}`, {
+    throw new UserError('metadata-schema', `${name} is not valid ${what}: ${first}${more}`, {
       remedy: 'see all that is wrong with: ironstage stream validate',
     })
   }
@@ -51,7 +51,7 @@ export function parseJson(text: string | Uint8Array, name: string): unknown {
     return value
   } catch (cause) {
     if (cause instanceof UserError) throw cause
-    throw new UserError('metadata-json', `${name} is no JSON`, { cause, remedy: 'name a JSON document' })
+    throw new UserError('metadata-json', `${name} is not JSON`, { cause, remedy: 'name a JSON document' })
   }
 }
 

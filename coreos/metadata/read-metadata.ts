@@ -59,7 +59,7 @@ function recognised(text: string, name: string): { kind: Metadata['kind']; value
     checkNesting(value, name)
   } catch (cause) {
     if (cause instanceof UserError) throw cause
-    throw new UserError('metadata-json', `${name} is no JSON`, { cause, remedy: 'name a JSON document' })
+    throw new UserError('metadata-json', `${name} is not JSON`, { cause, remedy: 'name a JSON document' })
   }
   const has = (key: string) => typeof value === 'object' && value !== null && key in value
   if (has('kind')) return { kind: 'config-map', value }
@@ -67,7 +67,7 @@ function recognised(text: string, name: string): { kind: Metadata['kind']; value
   if (has('release')) return { kind: 'release', value }
   if (has('architectures') || has('stream')) return { kind: 'stream', value }
   if (has('buildid') || has('ostree-commit')) return { kind: 'build', value }
-  throw new UserError('metadata-unknown', `${name} is no metadata of CoreOS`, {
+  throw new UserError('metadata-unknown', `${name} is not metadata of CoreOS`, {
     remedy: 'name a meta.json, release.json, releases.json, stream metadata or a coreos-bootimages ConfigMap',
   })
 }

@@ -113,13 +113,13 @@ describe('row 38: a stream is checked against its schema and for consistency', (
     const text = JSON.stringify(changed(change))
     expect(schemaProblems(text, 's.json')).toMatchObject({ kind: 'stream' })
     expect(schemaProblems(text, 's.json').problems.join('; ')).toContain(problem)
-    expect(() => readMetadata(text, 's.json')).toThrow(/^s\.json is no valid stream metadata: /)
+    expect(() => readMetadata(text, 's.json')).toThrow(/^s\.json is not valid stream metadata: /)
   })
 
   test.each([
-    ['<html>', /s is no metadata of CoreOS/],
-    ['{"a": 1}', /s is no metadata of CoreOS/],
-    ['{"a": ', /s is no JSON/],
+    ['<html>', /s is not metadata of CoreOS/],
+    ['{"a": 1}', /s is not metadata of CoreOS/],
+    ['{"a": ', /s is not JSON/],
   ])('%s is not metadata', (text, message) => {
     expect(() => readMetadata(text, 's')).toThrow(message)
   })

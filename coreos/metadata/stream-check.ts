@@ -87,7 +87,7 @@ function releases(stream: Stream): StreamFinding[] {
       try {
         parseVersion(release)
       } catch {
-        found.push({ kind: 'warning', path, message: `${release} is no version of a known form` })
+        found.push({ kind: 'warning', path, message: `${release} is not a version of a known form` })
       }
     }
   }

@@ -73,7 +73,7 @@ describe('row 33: streams are served', () => {
   test('invalid metadata is not served', async () => {
     await put('streams/bad.json', '{"stream": "bad"}')
     const answer = await get('/streams/bad.json')
-    expect([answer.status, await answer.text()]).toEqual([500, expect.stringMatching(/is no valid stream metadata/)])
+    expect([answer.status, await answer.text()]).toEqual([500, expect.stringMatching(/is not valid stream metadata/)])
   })
 
   test('an address in use is an error', async () => {

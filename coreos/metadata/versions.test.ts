@@ -16,7 +16,7 @@ describe('row 29: versions of all four forms', () => {
   })
 
   test.each(['', '4.8', '38.20230718', '9.2', 'latest', '48.83.2021-0', '38.20230718.3.0 '])('%j is none', (text) => {
-    expect(() => parseVersion(text)).toThrow(/is no version of CoreOS/)
+    expect(() => parseVersion(text)).toThrow(/is not a version of CoreOS/)
   })
 
   const ORDERED = {

@@ -33,7 +33,7 @@ export function parseVersion(text: string): CoreosVersion {
         numbers: found.slice(1).map((part) => Number(/^20\d{6}$/.test(part) ? `${part}0000` : part)),
       }
   }
-  throw new UserError('version-form', `${JSON.stringify(text)} is no version of CoreOS`, {
+  throw new UserError('version-form', `${JSON.stringify(text)} is not a version of CoreOS`, {
     remedy: 'a version is like 38.20230718.3.0, 48.83.202102230316-0, 9.2.20220510.1 or 10.2.20260715-0',
     kind: 'usage',
   })

@@ -49,7 +49,7 @@ const VERSION =
 /** @throws UserError `release-write` (usage) */
 export function checkReleaseVersion(version: string): void {
   if (VERSION.test(version)) return
-  throw new UserError('release-write', `${version} is no version of a release`, {
+  throw new UserError('release-write', `${version} is not a version of a release`, {
     remedy: 'give a semantic version, as in 4.15.0 or 4.15.0-ec.1',
     kind: 'usage',
   })

@@ -117,7 +117,7 @@ function manifestsOf({ manifests, streams, version }: ReleaseParts): Map<string,
   const found = new Map<string, string>()
   for (const { name, text } of manifests) {
     if (!/^[\w][\w.-]*\.(ya?ml|json)$/.test(name) || name.length > 200)
-      throw refused(`${name} is no name of a manifest`, 'give files that end in .yaml, .yml or .json')
+      throw refused(`${name} is not a name of a manifest`, 'give files that end in .yaml, .yml or .json')
     if (found.has(name)) throw refused(`two manifests are called ${name}`, 'rename one of them')
     const kinds = kindsIn(name, text)
     if (kinds.includes('ConfigMap coreos-bootimages') && streams.length > 0)
@@ -229,7 +229,7 @@ function componentTags(
 ): ComponentTag[] {
   const tags: ComponentTag[] = components.map(({ name, pullspec }) => {
     if (!/^[a-z\d]+(?:-[a-z\d]+)*$/.test(name))
-      throw refused(`${name} is no name of a component`, 'give one such as cluster-version-operator')
+      throw refused(`${name} is not a name of a component`, 'give one such as cluster-version-operator')
     const { digest } = parseReference(pullspec)
     if (digest === undefined || !isDigest(digest))
       throw refused(

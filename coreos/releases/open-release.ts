@@ -49,7 +49,7 @@ const NEWER_CONTENT = ['rhel-coreos', 'rhel-coreos-10']
  * Opens a release: `release-manifests/` with the components in `image-references`. Of an index, the release of the first
  * architecture is read; builds are those of all.
  *
- * @throws UserError `release-image` for an image that is no release; `metadata-contradiction`; as `Images.open` does
+ * @throws UserError `release-image` for an image that is not a release; `metadata-contradiction`; as `Images.open` does
  */
 export async function openRelease(images: Images, place: ImagePlace): Promise<OpenedRelease> {
   const opened = await images.open(await taggedPlace(images, place))
@@ -103,7 +103,7 @@ async function documentsOf(images: Images, image: Image) {
   const text = (path: string) => files.get(path)?.toString()
   const references = text(REFERENCES)
   if (references === undefined)
-    throw new UserError('release-image', `${image.name} is no release: it has no ${REFERENCES}`, {
+    throw new UserError('release-image', `${image.name} is not a release: it has no ${REFERENCES}`, {
       remedy: 'name the image of a release, as in quay.io/openshift-release-dev/ocp-release:4.15.0-x86_64',
       kind: 'usage',
     })

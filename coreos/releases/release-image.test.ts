@@ -33,7 +33,7 @@ describe('row 12: bootimage.json in a release image', () => {
     const images = { ostree: builds.x86_64.images!['ostree'], metal: { path: 'x' } }
     const bad = { ...builds.x86_64, images } as unknown as (typeof builds)['x86_64']
     const writing = writeReleaseImage(folder, { builds: { x86_64: bad }, bootImages: null }, clock)
-    await expect(writing).rejects.toThrow(/bootimage\.json is no valid build metadata: images\.metal has no sha256/)
+    await expect(writing).rejects.toThrow(/bootimage\.json is not valid build metadata: images\.metal has no sha256/)
     await expect(readReleaseImage(releaseFolder(folder, clock))).rejects.toMatchObject({
       code: 'release-image',
       kind: 'usage',

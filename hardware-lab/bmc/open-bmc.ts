@@ -27,7 +27,7 @@ export async function accountOf(
   const { username = 'admin', password } = bmc
   if (!password)
     throw new UserError('hosts-secret', `the BMC of ${name} has no password`, {
-      ...{ kind: 'usage', remedy: 'say where it comes from: bmc.password: {env: BMC_PASSWORD}' },
+      ...{ kind: 'usage', remedy: 'name its source: bmc.password: {env: BMC_PASSWORD}' },
     })
   return {
     username:

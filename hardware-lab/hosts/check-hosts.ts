@@ -44,5 +44,5 @@ async function refuseUnreadable(host: Host): Promise<void> {
   } catch (cause) {
     throw new UserError('hosts-file', `the image ${image} cannot be read`, { cause })
   }
-  throw new UserError('hosts-file', `the image ${image} is no file`)
+  throw new UserError('hosts-file', `the image ${image} is not a file`)
 }

@@ -69,7 +69,7 @@ describe('a file of hosts', () => {
     ],
     [host('    bmc: {redfish: "https://x", ipmi: x}'), /needs either redfish or ipmi/],
     [host('    post-checks: [{command: x, matches: "("}]'), /^hosts\.yaml:6: Invalid regular expression/],
-    [host('').replace('serial: S1', 'name: sda'), /^hosts\.yaml:5: sda is no stable name/],
+    [host('').replace('serial: S1', 'name: sda'), /^hosts\.yaml:5: sda is not a stable name/],
     [host('').replace('{booted: true}', '{pxe: true}'), /^hosts\.yaml:2: the host a has no bmc$/],
     [host('').replace('  a:', '  A_b:'), /A_b cannot be the name of a host/],
     [host('').replace('  a:', `  "a'b": `), /^hosts\.yaml:2: a'b cannot be the name of a host$/],

@@ -71,8 +71,8 @@ test('clients that disconnect or never read block neither other clients nor the 
 test.each([
   ['203.0.113.77', /no image can be served at 203\.0\.113\.77/],
   ['0.0.0.0:80', /hosts cannot connect to 0\.0\.0\.0/],
-  ['a:b:c', /is no address/],
-  ['127.0.0.1:99999', /is no address/],
+  ['a:b:c', /is not an address/],
+  ['127.0.0.1:99999', /is not an address/],
 ])('--serve-image %s is refused', async (address, says) => {
   await expect(openImageHost({ address, ...parts })).rejects.toMatchObject({
     ...{ code: 'run-options', kind: 'usage', message: expect.stringMatching(says) as string },

@@ -58,7 +58,7 @@ function placeIn(address: string): { host: string; port: number } {
   const [, six, four, port = '0'] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(address) ?? []
   const host = six ?? four
   if (host === undefined || Number(port) > 65535)
-    throw new UserError('run-options', `--serve-image ${address} is no address`, {
+    throw new UserError('run-options', `--serve-image ${address} is not an address`, {
       ...{ kind: 'usage', remedy: 'write HOST, HOST:PORT or [IPV6]:PORT' },
     })
   if (host === '0.0.0.0' || host === '::')

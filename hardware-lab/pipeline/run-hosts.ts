@@ -178,7 +178,7 @@ class HostLocks implements AsyncDisposable {
     const key = createHash('sha256').update(machineKeyOf(host)).digest('hex').slice(0, 32)
     const lock = await this.#lock(key).catch((cause: unknown) => {
       throw new UserError('run-state', `the locks of hosts in ${this.folder} cannot be used`, {
-        ...{ cause, remedy: 'see to that folder: runs of one user find each other by its files' },
+        ...{ cause, remedy: 'check that folder: runs of one user find each other by its files' },
       })
     })
     if (lock) this.#held.push(lock)

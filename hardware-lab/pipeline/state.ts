@@ -241,5 +241,5 @@ const unusable = (path: string, cause: unknown): UserError =>
     ? userError(cause)!
     : new UserError('run-state', `the state of runs in ${path} cannot be used`, {
         cause,
-        remedy: 'see to that folder, or name another with --state-dir',
+        remedy: 'check that folder, or name another with --state-dir',
       })

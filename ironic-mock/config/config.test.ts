@@ -145,7 +145,7 @@ describe('a mistake is refused', () => {
     [
       'an unknown option',
       { files: conf('[conductor]\ndeploy_calback_timeout = 1') },
-      'ironic.conf has [conductor]deploy_calback_timeout, which is no option that ironstage knows',
+      'ironic.conf has [conductor]deploy_calback_timeout, which is not an option that ironstage knows',
       /in \[conductor\] there is .*deploy_callback_timeout/,
     ],
     ['an unknown section', { set: ['conducter.x=1'] }, '--set has a section [conducter]', /conductor/],
@@ -161,7 +161,7 @@ describe('a mistake is refused', () => {
     ['an unknown default', { set: ['default_deploy_interface=x'] }, 'names x', /custom-agent/],
     ['no assignment', { set: ['deploy.fast_track'] }, '--set deploy.fast_track sets nothing', /SECTION\.OPTION=VALUE/],
     ['no section', { files: conf('debug = true') }, 'line 1 of ironic.conf comes before any section', /\[DEFAULT\]/],
-    ['no setting', { files: conf('[api]\nport') }, 'line 2 of ironic.conf is no setting', /automated_clean/],
+    ['no setting', { files: conf('[api]\nport') }, 'line 2 of ironic.conf is not a setting', /automated_clean/],
   ])('%s', (_, request, sentence, remedy) => {
     try {
       readIronicConfig(request)

@@ -200,7 +200,7 @@ function inertOptions({ name: layer, sections }: Layer): string[] {
       if (known.has(option)) continue
       if (inert !== '*' && !inert.includes(option))
         throw badConfig(
-          `${layer} has [${section}]${option}, which is no option that ironstage knows`,
+          `${layer} has [${section}]${option}, which is not an option that ironstage knows`,
           `in [${section}] there is ${[...known].sort().join(', ')}`,
         )
       inertNames.push(`[${section}]${option}`)

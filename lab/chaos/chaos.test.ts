@@ -47,7 +47,7 @@ test('faults of its own strike in place of random ones', async () => {
 
 test.each([
   [{ nodes: 0 }, /needs a node/],
-  [{ nodes: ['worker'] }, /worker is no name/],
+  [{ nodes: ['worker'] }, /worker is not a name/],
   [{ faults: [{ match: { node: 'node-9' }, effect: { kind: 'agent-silent' } }] }, /there is no node node-9/],
 ] as const)('%j is refused', async (options, message) => {
   await expect(chaos(options)).rejects.toThrow(message)

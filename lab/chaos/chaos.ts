@@ -40,7 +40,7 @@ const RUNS = 400
  * Owners of nodes want them deployed, taken back, replaced, rebooted; faults strike between. In the end all faults are
  * lifted, and every node must deploy once more. The same options give the same report.
  *
- * @throws UserError `fault` for a fault that could never strike, or of a node that there is not
+ * @throws UserError `fault` for a fault that could never strike, or of an unknown node
  *
  * @example
  * import { chaos } from 'ironstage/control'
@@ -52,7 +52,7 @@ export async function chaos(options: ChaosOptions = {}): Promise<ChaosReport> {
   const names = typeof nodes === 'number' ? undefined : nodes
   const wrong = names?.find((name) => !/^node-\d{1,4}$/.test(name))
   if (wrong !== undefined)
-    throw new UserError('fault', `${wrong} is no name of a node of chaos`, { kind: 'usage', remedy: 'use node-0' })
+    throw new UserError('fault', `${wrong} is not a name of a node of chaos`, { kind: 'usage', remedy: 'use node-0' })
   if (nodes === 0 || names?.length === 0)
     throw new UserError('fault', 'chaos needs a node', { kind: 'usage', remedy: 'ask for one at least' })
   const all = names ?? Array.from({ length: nodes as number }, (_, number) => `node-${number}`)

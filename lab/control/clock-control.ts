@@ -96,7 +96,7 @@ export class ClockControl {
     if (mode === 'manual' || mode === 'auto') clock.mode = mode
     else if (speed >= SLOWEST && speed <= FASTEST) clock.mode = speed
     else
-      throw new UserError('bad-request', `${mode} is no mode of a clock`, {
+      throw new UserError('bad-request', `${mode} is not a mode of a clock`, {
         remedy: `manual, auto, real, or xN as in x60, with N from ${SLOWEST} to ${FASTEST}`,
       })
     this.#note(`the clock is ${mode}`)

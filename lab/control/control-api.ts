@@ -95,7 +95,7 @@ function readBody({ body }: WireRequest, operation: ControlOperation, checks: Ch
     try {
       document = JSON.parse(body)
     } catch (cause) {
-      throw new UserError('bad-request', `the body is no JSON: ${errorChain(cause).join(': ')}`, {
+      throw new UserError('bad-request', `the body is not JSON: ${errorChain(cause).join(': ')}`, {
         remedy: `${LAB}/openapi has an example of each body`,
       })
     }

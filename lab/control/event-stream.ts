@@ -14,7 +14,7 @@ export function eventStream(journal: Journal, query: JournalQuery, last: string 
   const wrong = (message: string, remedy: string) => new UserError('bad-request', message, { remedy, kind: 'usage' })
   if (last !== undefined && !/^\d{1,15}$/.test(last))
     throw wrong(
-      `Last-Event-ID is ${JSON.stringify(last)}, which is no id of an entry`,
+      `Last-Event-ID is ${JSON.stringify(last)}, which is not an id of an entry`,
       'leave it out, or send the id of the last event that came',
     )
   const after = last === undefined ? (query.after ?? journal.last) : Number(last)

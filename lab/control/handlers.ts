@@ -266,7 +266,7 @@ function queryFrom(query: Readonly<Record<string, string>>): JournalQuery {
 function timeOf(name: string, text: string): number {
   const time = Date.parse(text)
   if (!Number.isNaN(time)) return time
-  throw new UserError('bad-request', `${name} is ${JSON.stringify(text)}, which is no time`, {
+  throw new UserError('bad-request', `${name} is ${JSON.stringify(text)}, which is not a time`, {
     ...{ kind: 'usage', remedy: 'a time as entries have it: 2026-01-01T00:31:00Z' },
   })
 }

@@ -84,9 +84,9 @@ export function checkFault(fault: Fault): void {
   if (effect.kind === 'delay' && Object.keys(match).length === 0)
     throw wrong('a delay that matches everything would delay itself', 'match something')
   if (times !== undefined && !(Number.isSafeInteger(times) && times > 0))
-    throw wrong(`times is ${times}, which is no count`, 'name how often it strikes: 1 or more')
+    throw wrong(`times is ${times}, which is not a count`, 'name how often it strikes: 1 or more')
   if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0))
-    throw wrong(`after is ${after}, which is no count`, 'name how many matches pass before it strikes')
+    throw wrong(`after is ${after}, which is not a count`, 'name how many matches pass before it strikes')
   if (probability !== undefined && !(probability > 0 && probability <= 1))
     throw wrong(`probability ${probability} lets it never strike`, 'name a number above 0, at most 1')
   if (between !== undefined && !(between[0] < between[1]))
@@ -115,7 +115,7 @@ export function checkFault(fault: Fault): void {
       'match a call that changes something: set power',
     )
   if ('ms' in effect && !(effect.ms >= 0 && effect.ms <= LONGEST))
-    throw wrong(`the effect takes ${effect.ms} ms, which is no length of lab time`, 'name at most a hundred years')
+    throw wrong(`the effect takes ${effect.ms} ms, which is not a length of lab time`, 'name at most a hundred years')
 }
 
 /** `POST /v1/nodes/:id` as method and parts. */
@@ -185,7 +185,7 @@ function routeProblem({ match, effect }: Fault, calls: readonly RoutedCall[]): s
   if (ofAgent && !calls.some(({ byAgent }) => byAgent))
     return `a fault of kind ${effect.kind} can never strike ${route}, which no agent sends`
   if (effect.kind === 'agent-silent' && !calls.some(({ to, byAgent }) => byAgent || to === 'agent'))
-    return `a fault of kind ${effect.kind} can never strike ${route}, which is no call of an agent`
+    return `a fault of kind ${effect.kind} can never strike ${route}, which is not a call of an agent`
   if (effect.kind === 'empty-last-error' && !calls.some(({ to }) => to === 'ironic'))
     return `a fault of kind ${effect.kind} can never strike ${route}, which Ironic does not answer`
   const condition = Object.entries({ machine, step, phase }).find(([, value]) => value !== undefined)?.[0]

@@ -109,7 +109,7 @@ describe('over a socket', () => {
     await expect(answer.text()).rejects.toThrow('terminated')
   })
 
-  test('malformed-body: it comes whole, and is no JSON', async () => {
+  test('malformed-body: it comes whole, and is not JSON', async () => {
     await using lab = await onSocket({ kind: 'malformed-body' })
     const text = await (await get(lab)).text()
     expect(text).toMatch(/^\{"/)

@@ -32,7 +32,7 @@ export function writeSnapshot(snapshot: SnapshotFile): string {
  */
 export function readSnapshot(text: string, identity: LabIdentity): SnapshotFile {
   const document = parsed(text)
-  if (document?.['format'] !== FORMAT) throw unusable('it is no snapshot of ironstage, or cut short')
+  if (document?.['format'] !== FORMAT) throw unusable('it is not a snapshot of ironstage, or is cut short')
   const { version, digest } = document
   if (version !== VERSION)
     throw unusable(`it has version ${String(version)} of the format, and this ironstage reads version ${VERSION}`)

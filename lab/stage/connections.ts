@@ -38,7 +38,7 @@ interface ConnectionParts {
   service: ServiceSettings
   folder: StateFolder | null
   clock: Clock
-  /** Randomness for request ids of answers to bytes that are no HTTP. */
+  /** Randomness for request ids of answers to bytes that are not HTTP. */
   random: Random
   logger: Logger
   scope: Scope

@@ -124,11 +124,11 @@ test.each([
 })
 
 test.each([
-  ['is no ISO', Buffer.from('<html>'), /is no live ISO that boots: .*volume descriptor/],
+  ['is not an ISO', Buffer.from('<html>'), /is not a live ISO that boots: .*volume descriptor/],
   [
     'is cut off',
     ironicIso().subarray(0, 40_000),
-    /is no live ISO that boots: parsing ISO9660 image: ISO image is incomplete/,
+    /is not a live ISO that boots: parsing ISO9660 image: ISO image is incomplete/,
   ],
   ['is not there', undefined, /cannot be had: the server answered 404/],
   [

@@ -127,7 +127,7 @@ async function readLayout(read: Read): Promise<Layout> {
   const bytesPerSector = sector.length === 512 ? sector.readUInt16LE(11) : 0
   const clusterSize = bytesPerSector * (sector[13] ?? 0)
   if (clusterSize === 0 || sector.readUInt16LE(510) !== 0xaa55)
-    throw Object.assign(new Error('this is no FAT filesystem'), { code: 'EINVAL' })
+    throw Object.assign(new Error('this is not a FAT filesystem'), { code: 'EINVAL' })
   const reserved = sector.readUInt16LE(14)
   const tables = sector[16]!
   const rootLength = Math.ceil((sector.readUInt16LE(17) * ENTRY) / bytesPerSector) * bytesPerSector

@@ -73,7 +73,7 @@ export async function loadIso(
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof FormatError)) throw unreadable('the virtual medium', url, error)
-    throw new BootFailed('no bootable device', `${url} is no live ISO that boots: ${chained(error)}`, error)
+    throw new BootFailed('no bootable device', `${url} is not a live ISO that boots: ${chained(error)}`, error)
   }
   const { kargs, files, filesystem } = iso
   const kernelArguments = kargs?.current ?? `coreos.liveiso=${filesystem.volume}`

@@ -74,7 +74,7 @@ class IpxeRun {
   /** Runs one script, and returns why it failed; undefined after success. */
   async script(base: string, text: string): Promise<string | undefined> {
     const lines = joined(text)
-    if (!/^#!(ipxe|gpxe)\b/.test(lines[0] ?? '')) return `${base} is no iPXE script`
+    if (!/^#!(ipxe|gpxe)\b/.test(lines[0] ?? '')) return `${base} is not an iPXE script`
     let at = 0
     for (;;) {
       const line = lines[at++]
@@ -231,7 +231,8 @@ function expected(holds: boolean, why: string): undefined {
 }
 
 function absolute(target: string | undefined, base: string): string {
-  if (target === undefined || !URL.canParse(target, base)) throw new CommandFailed(`${target ?? 'nothing'} is no URL`)
+  if (target === undefined || !URL.canParse(target, base))
+    throw new CommandFailed(`${target ?? 'nothing'} is not a URL`)
   return new URL(target, base).href
 }
 

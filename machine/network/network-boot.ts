@@ -69,7 +69,7 @@ async function bootText(url: string, text: string, place: ScriptPlace): Promise<
   const [, master] = /^source\s+(\S+)$/m.exec(text) ?? []
   if (master !== undefined) return bootMaster(url, master, place)
   const entry = grubEntry(text) ?? isolinuxEntry(text)
-  if (!entry) return { kind: 'next', why: `${url} is no iPXE script, and no menu that starts a kernel` }
+  if (!entry) return { kind: 'next', why: `${url} is neither an iPXE script nor a menu that starts a kernel` }
   const at = (path: string) => new URL(path.replace(/^\/tftpboot\//, ''), url).href
   return { kind: 'kernel', kernel: at(entry.kernel), ramdisk: at(entry.ramdisk), append: entry.append }
 }

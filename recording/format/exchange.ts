@@ -22,7 +22,7 @@ export interface Message {
   /** The document, where it is JSON. */
   readonly body?: unknown
   readonly text?: string
-  /** Bytes that are no UTF-8. */
+  /** Bytes that are not UTF-8. */
   readonly base64?: string
   /** Length of the body as it was sent. */
   readonly bytes: number

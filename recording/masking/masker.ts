@@ -59,7 +59,7 @@ export class Masker {
     return this.#value(value, '')
   }
 
-  /** A text that is no JSON, or one in a document. */
+  /** A text that is not JSON, or one in a document. */
   text(text: string): string {
     const inner = /^\s*[{[]/.test(text) ? parsed(text) : undefined
     if (inner !== undefined) {

@@ -121,7 +121,7 @@ function upstreamOf({ upstream, tls = {} }: RecorderOptions): RelayTarget & { au
  */
 export function ironicUrl(text: string): { url: string; authorization: string | null } {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text) || /[?#]/.test(text))
-    throw refusal('upstream-url', `${JSON.stringify(text)} is no URL of an Ironic`, { kind: 'usage' })
+    throw refusal('upstream-url', `${JSON.stringify(text)} is not a URL of an Ironic`, { kind: 'usage' })
   const { url, authorization } = splitCredentials(text)
   return { url: url.href.replace(/\/+$/, '').replace(/\/v1$/, ''), authorization }
 }

@@ -8,7 +8,7 @@ export interface Challenge {
 
 const TOKEN = "[!#$%&'*+.^_`|~\\w-]+"
 
-/** The challenges of a `WWW-Authenticate` header; parts that are none are left out. */
+/** The challenges of a `WWW-Authenticate` header; malformed parts are skipped. */
 export function challenges(header: string): Challenge[] {
   const found: { scheme: string; parameters: Record<string, string> }[] = []
   // A parameter follows a scheme or a comma; a word without `=` begins the next challenge.

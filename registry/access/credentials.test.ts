@@ -80,8 +80,8 @@ describe('credentials', () => {
   })
 
   test.each([
-    ['text', 'is no JSON'],
-    ['[]', 'is no JSON object'],
+    ['text', 'is not JSON'],
+    ['[]', 'is not a JSON object'],
     ['{"auths":[]}', 'has no object at auths'],
     ['{"auths":{"a.b":{"auth":"c2VjcmV0"}}}', 'has no USER:PASSWORD in base64 at auth of a.b'],
   ])('a file with %s is refused, and not quoted', async (text, what) => {

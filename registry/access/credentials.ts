@@ -91,9 +91,9 @@ function parsed(text: string, path: string, form: 'auth.json' | 'dockercfg'): Au
   try {
     value = JSON.parse(text)
   } catch {
-    throw unusable(path, 'is no JSON')
+    throw unusable(path, 'is not JSON')
   }
-  if (!isObject(value)) throw unusable(path, 'is no JSON object')
+  if (!isObject(value)) throw unusable(path, 'is not a JSON object')
   if (form === 'dockercfg') return { auths: value, credHelpers: {} }
   const { auths = {}, credHelpers = {}, credsStore } = value
   if (!isObject(auths) || !isObject(credHelpers)) throw unusable(path, 'has no object at auths or credHelpers')

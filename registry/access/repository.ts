@@ -165,7 +165,7 @@ export class RegistryRepository implements ImageStore, ImageSink {
 
   #strange(does: string): UserError {
     return new UserError('registry-protocol', `the registry ${this.#server.host} ${does}`, {
-      remedy: 'see to the registry, or to a proxy before it',
+      remedy: 'check the registry, or a proxy in front of it',
     })
   }
 }

@@ -29,7 +29,7 @@ export async function bearerToken({ parameters }: Challenge, request: TokenReque
   const { realm = '', service } = parameters
   const wrong = (what: string) =>
     new UserError('registry-protocol', `the registry ${host} ${what}`, {
-      remedy: 'see to the token server of the registry',
+      remedy: 'check the token server of the registry',
     })
   if (!URL.canParse(realm)) throw wrong('asks for a token and names no server for it')
   const url = new URL(realm)

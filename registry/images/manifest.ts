@@ -97,7 +97,7 @@ export function jsonObject(bytes: Uint8Array, name: string): Record<string, unkn
   } catch (cause) {
     if (cause instanceof UserError) throw cause
   }
-  throw badManifest(name, 'it is no JSON object')
+  throw badManifest(name, 'it is not a JSON object')
 }
 
 type Wrong = (what: string) => UserError

@@ -70,7 +70,7 @@ test.each([
     { 'oci-layout': '{"imageLayoutVersion":"1.0.0"}', 'index.json': '{"schemaVersion":2,"manifests":[]}' },
     /has no images/,
   ],
-  [{ 'oci-layout': '{"imageLayoutVersion":"1.0.0"}', 'index.json': '[]' }, /no JSON object/],
+  [{ 'oci-layout': '{"imageLayoutVersion":"1.0.0"}', 'index.json': '[]' }, /not a JSON object/],
 ])('the folder with %j is refused', async (files, message) => {
   await mkdir(join(folder, 'l'))
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, 'l', name), text)

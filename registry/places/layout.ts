@@ -138,7 +138,7 @@ const notFound = (what: string, remedy = 'correct the name, tag or digest', caus
   new UserError('image-not-found', what, { remedy, ...(cause === undefined ? {} : { cause }) })
 
 const notLayout = (folder: string, what: string): UserError =>
-  new UserError('oci-layout', `${folder} is no folder in the OCI layout: ${what}`, {
+  new UserError('oci-layout', `${folder} is not a folder in the OCI layout: ${what}`, {
     kind: 'usage',
     remedy: 'name a folder with oci-layout, index.json and blobs, as skopeo copies an image to oci:FOLDER',
   })

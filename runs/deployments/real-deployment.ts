@@ -136,7 +136,7 @@ function rebootsOf({ on, verifyBoot = false }: RealDeploymentOptions): boolean {
   const usage = (message: string, remedy: string) => new UserError('verify-boot', message, { kind: 'usage', remedy })
   if (verifyBoot && !on.ssh) throw usage('--verify-boot is for a machine behind SSH', 'leave it out')
   if (verifyBoot && !on.target.has('reboot'))
-    throw usage('--verify-boot reboots the machine, which was not allowed', 'say --allow reboot')
+    throw usage('--verify-boot reboots the machine, which was not allowed', 'use --allow reboot')
   const reboots = on.ssh !== undefined && on.target.has('reboot')
   if (reboots && on.target.has('cleaning'))
     throw usage(

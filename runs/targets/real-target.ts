@@ -130,7 +130,7 @@ function sshDisk({ target, device }: Pick<RealTargetRequest, 'target' | 'device'
   if (device !== undefined) return device
   throw new UserError('target', `no option says which disk of ${target} may be written`, {
     kind: 'usage',
-    remedy: 'say --device SERIAL|WWN|BY-ID-NAME; lsblk -o NAME,SERIAL,WWN there shows them',
+    remedy: 'use --device SERIAL|WWN|BY-ID-NAME; lsblk -o NAME,SERIAL,WWN there shows them',
   })
 }
 
@@ -148,7 +148,7 @@ function localDisk({ target, device }: Pick<RealTargetRequest, 'target' | 'devic
   const [, kind, where = ''] = /^(local)(?::(.+))?$/.exec(target) ?? []
   if (kind === undefined) throw usage(`the target ${target} cannot be used`, 'use sim, local:DEVICE or local:FILE')
   if (where === '' && device === undefined)
-    throw usage('a local target needs a disk', 'say --device SERIAL|WWN|BY-ID-NAME, or --target local:FILE')
+    throw usage('a local target needs a disk', 'use --device SERIAL|WWN|BY-ID-NAME, or --target local:FILE')
   if (where === '') return asDevice(device!)
   if (device !== undefined)
     throw usage(`both --target ${target} and --device ${device} name a disk`, 'leave one of them out')

@@ -91,7 +91,7 @@ const KNOWN: { pattern: RegExp; transient: boolean; remedy: string | null }[] = 
   {
     pattern: /couldn't find boot device/,
     transient: false,
-    remedy: 'The image has no file system labelled boot: it is no CoreOS metal image.',
+    remedy: 'The image has no file system labelled boot: it is not a CoreOS metal image.',
   },
   {
     pattern:

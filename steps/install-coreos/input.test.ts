@@ -78,7 +78,7 @@ describe('input that cannot be installed is refused before any disk is changed',
     ['a number', {}, configdrive(5), 'user_data of the configdrive is not an Ignition config'],
     ['an old config', {}, configdrive({ ignition: { version: '2.2.0' } }), 'only spec 3.x'],
     ['an empty argument', { ignition: {} }, {}, 'the argument ignition cannot be used'],
-    ['an image that is no URL', {}, { image_source: '/images/coreos.raw' }, 'image_source'],
+    ['an image that is not a URL', {}, { image_source: '/images/coreos.raw' }, 'image_source'],
     ['kernel arguments that are no text', {}, configdrive({}, { coreos_append_karg: [5] }), 'coreos_append_karg'],
     ['a bad name', {}, configdrive({}, { name: 'no way!' }), 'not a valid host name'],
   ])('%s', (_, args, instance, sentence) => {

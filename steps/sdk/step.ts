@@ -124,7 +124,7 @@ export class StepError extends Error {
  *   on: ['deploy'],
  *   args: { properties: { until: { type: 'string', description: 'RFC 3339 time.' } }, required: ['until'] },
  *   run: async (_context, { until }) => {
- *     if (Number.isNaN(Date.parse(until))) throw new BadStepArguments(`${until} is no time`)
+ *     if (Number.isNaN(Date.parse(until))) throw new BadStepArguments(`${until} is not a time`)
  *   },
  * })
  */

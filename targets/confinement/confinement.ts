@@ -48,7 +48,7 @@ export async function findConfinement(options: FindConfinementOptions): Promise<
   if (!unguarded)
     throw new UserError('unguarded', `${name} cannot confine commands to the named disk: ${why}`, {
       remedy:
-        'work as root on a Linux with namespaces and util-linux; or say --allow unguarded: then only the command lines are checked',
+        'work as root on a Linux with namespaces and util-linux; or use --allow unguarded: then only the command lines are checked',
     })
   logger('warn', `commands on ${name} run unconfined (--allow unguarded): ${why}`)
   return null

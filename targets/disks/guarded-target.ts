@@ -96,7 +96,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     // Commands write below `mnt`, so a link in there may lead anywhere.
     if (disposable || folders().some((folder) => isBelow(path, folder) && !isBelow(path, `${folder}/mnt`))) return
     throw new UserError('path-refused', `${path} is not written: it is not part of the named disk`, {
-      remedy: 'say --target-is-disposable where files of the target itself may be written',
+      remedy: 'use --target-is-disposable where files of the target itself may be written',
     })
   }
   const supervised = new SupervisedExecutor({ ...rest, clock, prepare, allowPath })
@@ -172,7 +172,7 @@ function relocated(
 
 const refused = (name: string, { argv }: Command, why: string) =>
   new UserError('command-refused', `${argv[0]} is not run on ${name}: ${why}`, {
-    remedy: 'say --allow for what it needs, or --target-is-disposable where nothing on the target matters',
+    remedy: 'use --allow for what it needs, or --target-is-disposable where nothing on the target matters',
   })
 
 /** Turns a refusal by the target's guard into a UserError. */

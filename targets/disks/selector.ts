@@ -23,8 +23,8 @@ export function diskSelector(device: string, yesErase?: string): DiskSelector {
   if (name === null) return { kind: 'identity', value: stableName(device, quotedName(device)) }
   if (yesErase !== undefined) return { kind: 'name', name, identity: identityIn(yesErase) }
   throw usage(
-    `${device} is no stable name: another disk may have it after the next boot`,
-    `name the disk by serial number, WWN or by-id name; or say --yes-erase SERIAL|WWN with those of ${device}`,
+    `${device} is not a stable name: another disk may have it after the next boot`,
+    `name the disk by serial number, WWN or by-id name; or use --yes-erase SERIAL|WWN with those of ${device}`,
   )
 }
 

@@ -117,7 +117,7 @@ function refuseHostActions(allow: readonly Capability[], disposable: boolean): v
   if (ofHost === undefined || disposable) return
   throw new UserError('host-action', `--allow ${ofHost} on a local target would act on this host`, {
     kind: 'usage',
-    remedy: 'say --target-is-disposable if nothing on this host matters, or leave it out',
+    remedy: 'use --target-is-disposable if nothing on this host matters, or leave it out',
   })
 }
 

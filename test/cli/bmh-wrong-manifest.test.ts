@@ -56,12 +56,12 @@ describe('a manifest that is wrong', () => {
       wrong('').replace('redfish-virtualmedia:', 'redfsh:'),
       'document 1, spec.bmc.address (line 6 col 9): the BMC address "redfsh://10.0.0.5/redfish/v1/Systems/1" cannot be used',
     ],
-    ['YAML', 'kind: BareMetalHost\n  a: b\n', 'document 1 (line 1 col 7): this is no YAML'],
+    ['YAML', 'kind: BareMetalHost\n  a: b\n', 'document 1 (line 1 col 7): this is not YAML'],
     ['nothing', '# nothing\n', 'there is no BareMetalHost in it'],
     [
       'Secret',
       `${wrong('')}---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {username: "%%%", password: "eA=="}\n`,
-      'document 2, data.username (line 13 col 8): the Secret s cannot be used: it is no base64',
+      'document 2, data.username (line 13 col 8): the Secret s cannot be used: it is not base64',
     ],
     [
       'Secret without a key',

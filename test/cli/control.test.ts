@@ -67,7 +67,7 @@ describe('a lab that runs', () => {
     ['a fault that there is not', ['fault', 'lift', 'fault-99'], /there is no fault fault-99/],
     ['nothing to lift', ['fault', 'lift'], /name which faults to lift/],
     ['no time', ['clock', 'advance'], /say how far/],
-    ['a time that is none', ['clock', 'advance', 'soon'], /soon is no time/],
+    ['a time that is none', ['clock', 'advance', 'soon'], /soon is not a time/],
     ['a mode that there is not', ['clock', 'set', 'fast'], /mode is "fast"/],
     [
       'a state that a node does not reach',

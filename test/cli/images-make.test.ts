@@ -94,12 +94,12 @@ describe('images make', () => {
   }, 60_000)
 
   test.each<[string, string[], number, string]>([
-    ['no version', ['--version', '4'], 2, '"4" is no version of CoreOS'],
-    ['a version of another system', ['--version', A, '--name', 'rhcos'], 2, 'is no version of Red Hat Enterprise'],
+    ['no version', ['--version', '4'], 2, '"4" is not a version of CoreOS'],
+    ['a version of another system', ['--version', A, '--name', 'rhcos'], 2, 'is not a version of Red Hat Enterprise'],
     ['an architecture without CoreOS', ['--version', A, '-a', 'riscv64'], 2, 'there is no CoreOS for riscv64'],
-    ['no URL', ['--version', A, '--base-url', 'here'], 2, 'here is no URL of a folder'],
+    ['no URL', ['--version', A, '--base-url', 'here'], 2, 'here is not a URL of a folder'],
     ['a place that is a file', ['--version', A, '-C', '/dev/null/x'], 1, '/dev/null/x cannot be written'],
-    ['a place that is a file itself', ['--version', A, '-C', '/dev/null'], 1, '/dev/null is no folder'],
+    ['a place that is a file itself', ['--version', A, '-C', '/dev/null'], 1, '/dev/null is not a folder'],
   ])('refuses %s in a sentence', async (_, argv, code, sentence) => {
     const refused = await ran('images', 'make', ...argv)
     expect(refused.code).toBe(code)

@@ -9,12 +9,12 @@ describe('a real target', () => {
     [
       'a kernel name',
       ['--target', 'local:/dev/sdz'],
-      /\/dev\/sdz is no stable name: another disk may have it after the next boot/,
+      /\/dev\/sdz is not a stable name: another disk may have it after the next boot/,
     ],
     [
       'a kernel name as the device',
       ['--target', 'local', '--device', 'sdz', '--plan'],
-      /is no stable name: another disk may have/,
+      /is not a stable name: another disk may have/,
     ],
     ['a place in place of a disk', ['--target', 'local:/dev/disk/by-path/pci-0'], /is not a stable name of a disk/],
     ['a partition', ['--target', 'local:/dev/disk/by-id/x-part1'], /a partition; an installation takes a whole disk/],

@@ -112,7 +112,7 @@ test('it ends in order when its output is closed, as by head', async () => {
 test.each([
   [['--upstream', 'http://127.0.0.1:1'], /--output is missing.*\n  try: -o recording.ndjson/],
   [['-o', 'x.ndjson'], /--upstream is missing/],
-  [['--upstream', 'ironic', '-o', 'x.ndjson'], /"ironic" is no URL of an Ironic/],
+  [['--upstream', 'ironic', '-o', 'x.ndjson'], /"ironic" is not a URL of an Ironic/],
   [['--upstream', 'http://127.0.0.1:1', '-o', 'EXISTING'], /EXISTING exists already\n.*--force/s],
   [['--upstream', 'http://127.0.0.1:1', '-o', 'x.ndjson', '--ca', 'nowhere.pem'], /nowhere.pem cannot be read/],
 ])('wrong usage is refused: %j', async (argv, message) => {

@@ -119,7 +119,7 @@ test('a release that contradicts the file, is none, or cannot be reached is refu
   expect(contradiction.stderr).toMatch(/releases\.now is 4\.20\.0 in the file, and oci:.* is 4\.21\.0/)
   const missing = await one({ release: `oci:${parts.at('none')}` })
   expect(missing).toMatchObject({ code: 2, lines: [] })
-  expect(missing.stderr).toMatch(/is no folder in the OCI layout/)
+  expect(missing.stderr).toMatch(/is not a folder in the OCI layout/)
   expect(await one({ coreos: '414.92.202310170514-0' })).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/releases\.now lacks version/) as string,

@@ -38,7 +38,7 @@ describe('a release', () => {
     await using registry = await registryServer()
     await putFiles(`${registry.host}/plain:1`, { a: 'b' })
     const plain = await ran('stream', 'print', `${registry.host}/plain:1`)
-    expect(plain.stderr).toMatch(/is no release: it has no release-manifests\/image-references/)
+    expect(plain.stderr).toMatch(/is not a release: it has no release-manifests\/image-references/)
     await write(`${registry.host}/empty:1`)
     const empty = await ran('boot-image', 'info', `${registry.host}/empty:1`)
     expect(empty).toMatchObject({ code: 2 })

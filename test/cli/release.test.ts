@@ -131,7 +131,7 @@ describe('release write', () => {
   })
 
   test.each([
-    ['no version', ['--version', '4.22'], /4\.22 is no version of a release/],
+    ['no version', ['--version', '4.22'], /4\.22 is not a version of a release/],
     ['a component by tag', ['--component', 'cli=quay.io/a:1'], /named by a tag, which may move/],
     ['a component without a name', ['--component', 'quay.io/a'], /not NAME=PULLSPEC/],
     [
@@ -166,9 +166,9 @@ describe('release write', () => {
       /map\.yaml is of the release 4\.21\.0, not of 4\.22\.0/,
     ],
     ['a manifest that is none', ['--manifest', 'x86_64.json'], /an object without a kind/],
-    ['a manifest that is no YAML', ['--manifest', 'bad.yaml'], /neither YAML nor JSON/],
+    ['a manifest that is not YAML', ['--manifest', 'bad.yaml'], /neither YAML nor JSON/],
     ['a manifest that is missing', ['--manifest', 'none.yaml'], /none\.yaml cannot be read/],
-    ['metadata of another kind', ['--build', 'stream.json'], /no valid build metadata/],
+    ['metadata of another kind', ['--build', 'stream.json'], /not valid build metadata/],
   ])('%s is refused before anything is written', async (_, argv, message) => {
     await writeFile(at('bad.yaml'), 'a: [')
     await writeFile(at('map.yaml'), bootImagesText({ releaseVersion: '4.21.0', stream: rhelStream(), streams: null }))

@@ -117,7 +117,7 @@ test('replay compares with an Ironic; a cut recording is taken when asked for', 
 
 test.each<[string[], RegExp, number]>([
   [['replay', 'FILE'], /--against is missing/, 2],
-  [['replay', 'FILE', '--against', 'here'], /"here" is no URL of an Ironic/, 2],
+  [['replay', 'FILE', '--against', 'here'], /"here" is not a URL of an Ironic/, 2],
   [['replay', 'nowhere.ndjson', '--against', 'http://127.0.0.1:1'], /nowhere.ndjson cannot be read/, 2],
   [['replay', 'FILE', '--against', 'http://127.0.0.1:1'], /no answer from http:\/\/127.0.0.1:1 to call 1/, 1],
   [

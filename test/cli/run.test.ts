@@ -32,7 +32,7 @@ test.each([
   ['no Ignition config', 'ignition: none.ign', /node-1: the config none\.ign of node-1 cannot be read/],
   ['something else for one', 'ignition: hosts.yaml', /node-1: the Ignition config is one that Ignition refuses/],
   ['no image', 'image: ./none.raw', /node-1: the image .*none\.raw cannot be read/],
-  ['a folder for an image', 'image: ./a-folder', /node-1: the image .*a-folder is no file/],
+  ['a folder for an image', 'image: ./a-folder', /node-1: the image .*a-folder is not a file/],
   ['an unknown step', 'steps: [instal_coreos]', /node-1: there is no step instal_coreos/],
 ])('a file of hosts that names %s is refused before a host is contacted', async (_, setting, says) => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-refused-'))
@@ -66,7 +66,7 @@ test.each([
       expect(await refused.ended, refused.stdout).toBe(1)
       expect(refused.stderr).toMatch(/^ironstage: the state of runs in \S+ cannot be used\n/)
       expect(refused.stderr).toContain(`because: ${code}`)
-      expect(refused.stderr).toContain('try: see to that folder, or name another with --state-dir')
+      expect(refused.stderr).toContain('try: check that folder, or name another with --state-dir')
     }
     const homeless = command(['run', file, '--check', '--state-dir', join(folder, 'state')], {
       variables: { HOME: '/proc/none' },

@@ -142,7 +142,7 @@ describe('ironstage step run', () => {
       2,
       /argument fail of step greet is not/,
     ],
-    ['arguments that are no JSON', ['greet', '--args', '{to: hunter2}'], 2, /the JSON of --args is not JSON/],
+    ['arguments that are not JSON', ['greet', '--args', '{to: hunter2}'], 2, /the JSON of --args is not JSON/],
     ['arguments that are not there on standard input', ['greet', '--args', '-'], 2, /the arguments in - are not JSON/],
     ['a file that is not there', ['greet', '--args', '/nope.json'], 2, /the arguments in \/nope\.json cannot be read/],
     ['a machine without its folder', ['greet', '--machine', 'x'], 2, /--state-dir and --machine go together/],

@@ -173,7 +173,7 @@ describe('profiles, releases and options', () => {
   })
 
   test.each([
-    ['an unknown option', ['--set', 'conductor.x=1'], '--set has [conductor]x, which is no option'],
+    ['an unknown option', ['--set', 'conductor.x=1'], '--set has [conductor]x, which is not an option'],
     ['an unknown profile', ['--profile', 'devstack'], 'is not one of metal3, upstream'],
     ['an unknown release', ['--ironic-release', '2023.1'], 'is not one of 2024.2,'],
   ])('refuses %s', async (_, args, sentence) => {

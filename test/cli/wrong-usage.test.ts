@@ -122,7 +122,7 @@ const WRONG: Wrong[] = [
   {
     argv: 'up',
     variables: { IRONSTAGE_PROT: '1' },
-    says: 'the environment has IRONSTAGE_PROT, which is no option of ironstage',
+    says: 'the environment has IRONSTAGE_PROT, which is not an option of ironstage',
     remedy: 'unset it, or IRONSTAGE_PORT',
   },
   {

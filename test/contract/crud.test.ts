@@ -12,7 +12,7 @@ const run = (stage: Stage, recording: Recording, options: Partial<ReplayOptions>
   replay(stage.api, recording, { settle: settled(stage), momentary, ...options })
 
 const notJson = {
-  why: "a body that is no JSON is the client's mistake",
+  why: "a body that is not JSON is the client's mistake",
   status: 400,
   error: 'The request body is not valid JSON: ...',
 }

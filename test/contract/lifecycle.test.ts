@@ -40,7 +40,7 @@ describe('inspection', () => {
       // The recorded agent was told by its kernel parameters to collect no logs.
       momentary: [...MOMENTARY, 'logs'],
       notSeen: { 2: noPowerYet },
-      onPurpose: { 23: 'a body that is no JSON is the mistake of its sender: 400, where upstream trips (500)' },
+      onPurpose: { 23: 'a body that is not JSON is the mistake of its sender: 400, where upstream trips (500)' },
     })
     expect(differences).toEqual([])
   })

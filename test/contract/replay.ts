@@ -147,7 +147,7 @@ function differ(shape: Shape, value: unknown, at: string, momentary: readonly st
     else if ((shape.length === 0) !== (value.length === 0)) found.push(`${at} has ${value.length} items`)
     else if (shape.length > 0) differ(shape[0]!, value[0], `${at}[0]`, momentary, found)
   } else {
-    if (typeOf(value) !== 'object') return void found.push(`${at} is no object`)
+    if (typeOf(value) !== 'object') return void found.push(`${at} is not an object`)
     const ours = Object.keys(value as object).join()
     const recorded = Object.keys(shape).join()
     if (ours !== recorded) return void found.push(`${at} has ${ours}, recorded ${recorded}`)

@@ -34,7 +34,7 @@ const withArgs = (args: Record<string, unknown>) => ({
 
 describe('refused by the step, before it looks at any disk', () => {
   test.each<[string, EnrollOptions, RegExp]>([
-    ['user data that is no JSON', withUserData('{nonsense'), /user_data of the configdrive cannot be used: .*JSON/],
+    ['user data that is not JSON', withUserData('{nonsense'), /user_data of the configdrive cannot be used: .*JSON/],
     ['user data that is a list', withUserData('[]'), /user_data of the configdrive cannot be used/],
     ['user data for cloud-init', withUserData('#cloud-config\nusers: []\n'), /cloud-init.*CoreOS has no cloud-init/],
     ['JSON that is no Ignition config', withUserData('{"a": 1}'), /not an Ignition config|ignition.version/],
@@ -70,7 +70,7 @@ describe('refused by the step, before it looks at any disk', () => {
       /coreos_append_karg in meta_data/,
     ],
     [
-      'an image that is no URL',
+      'an image that is not a URL',
       { fields: { instance_info: { image_source: 'file:///images/a.raw' } } },
       /image_source in instance_info is not an http or https URL/,
     ],

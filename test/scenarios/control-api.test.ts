@@ -153,7 +153,7 @@ describe('bad input', () => {
   afterAll(() => lab[Symbol.asyncDispose]())
 
   test.each([
-    ['a body that is no JSON', 'POST', '/_lab/faults', '{', 400, 'bad-request', /the body is no JSON/],
+    ['a body that is not JSON', 'POST', '/_lab/faults', '{', 400, 'bad-request', /the body is not JSON/],
     [
       'a misspelt effect',
       'POST',
@@ -210,7 +210,7 @@ describe('bad input', () => {
       /can never strike/,
     ],
     ['a time in the past', 'POST', '/_lab/clock/advance', { by: '-5m' }, 400, 'bad-request', /by is "-5m"/],
-    ['a mode that there is not', 'PUT', '/_lab/clock', { mode: 'x0' }, 400, 'bad-request', /x0 is no mode/],
+    ['a mode that there is not', 'PUT', '/_lab/clock', { mode: 'x0' }, 400, 'bad-request', /x0 is not a mode/],
     ['an unknown path', 'GET', '/_lab/fault', undefined, 404, 'no-such-path', /there is no \/_lab\/fault/],
     ['an unknown node', 'GET', '/_lab/nodes/ghost', undefined, 404, 'no-such-node', /ghost/],
     ['an unknown fault', 'DELETE', '/_lab/faults/fault-9', undefined, 404, 'no-such-fault', /fault-9/],
@@ -235,8 +235,8 @@ describe('bad input', () => {
 })
 
 test.each<[string, string, unknown, string]>([
-  ['PUT', '/_lab/clock', { mode: 'x99999999999999999999999999999999' }, 'is no mode of a clock'],
-  ['PUT', '/_lab/clock', { mode: 'x0' }, 'is no mode of a clock'],
+  ['PUT', '/_lab/clock', { mode: 'x99999999999999999999999999999999' }, 'is not a mode of a clock'],
+  ['PUT', '/_lab/clock', { mode: 'x0' }, 'is not a mode of a clock'],
   ['POST', '/_lab/clock/advance', { by: 1e300 }, 'the clock is moved by at most 366 days at once'],
   [
     'POST',
@@ -246,8 +246,13 @@ test.each<[string, string, unknown, string]>([
   ],
   ['DELETE', '/_lab/snapshots/start', undefined, 'the start of a lab cannot be removed'],
   ['POST', '/_lab/clock/advance', { by: '999999999h' }, 'the clock is moved by at most 366 days at once'],
-  ['GET', '/_lab/journal?since=yesterday', undefined, 'since is "yesterday", which is no time'],
-  ['GET', '/_lab/journal?until=2026-99-99T00:00:00Z', undefined, 'until is "2026-99-99T00:00:00Z", which is no time'],
+  ['GET', '/_lab/journal?since=yesterday', undefined, 'since is "yesterday", which is not a time'],
+  [
+    'GET',
+    '/_lab/journal?until=2026-99-99T00:00:00Z',
+    undefined,
+    'until is "2026-99-99T00:00:00Z", which is not a time',
+  ],
   ['GET', '/_lab/events?after=99999', undefined, 'there is no entry 99999: the last one is'],
   ['PUT', '/_lab/machines/machine-1/disks/sda', { size: 1e300 }, 'sda has a size of 1e+300 bytes'],
   ['PUT', '/_lab/machines/machine-1/disks/sda', { serial: '' }, 'serial must NOT have fewer than 1 characters'],

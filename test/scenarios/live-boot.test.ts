@@ -170,7 +170,7 @@ describe('a wrong live image fails as on real hardware: no agent calls, and the 
       'an ISO that is none',
       ({ pxe: served }) => media({ deploy_iso: served!.rootfs }),
       'no bootable device',
-      /is no live ISO that boots/,
+      /is not a live ISO that boots/,
     ],
     [
       'a kernel that is not there',

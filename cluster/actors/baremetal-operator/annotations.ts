@@ -50,7 +50,7 @@ export function isInspectionAsked(host: Annotated): boolean {
 export const isInspectionDisabled = ({ spec, ...host }: BareMetalHost): boolean =>
   spec['inspectionMode'] === 'disabled' || annotation(host, INSPECT) === 'disabled'
 
-/** Members of an annotation's value; none where it is no JSON, as the operator takes it. */
+/** Members of an annotation's value; none where it is not JSON, as the operator takes it. */
 function members(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)

@@ -40,7 +40,7 @@ export async function releaseHardware(kube: KubeClient, host: ManagedHost): Prom
  * Hardware from elsewhere: of the HardwareData, or of an annotation. It counts where nothing is known, and
  * where hosts are not inspected. Undefined where there is no other than the host has.
  *
- * @throws Error for an annotation that is no JSON object
+ * @throws Error for an annotation that is not a JSON object
  */
 export async function otherHardware(kube: KubeClient, host: ManagedHost): Promise<object | undefined> {
   const { hardware } = host.status

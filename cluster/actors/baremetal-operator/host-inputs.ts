@@ -129,7 +129,7 @@ const PROFILES: Readonly<Record<string, object>> = {
 /**
  * Chooses the hardware profile and the root device; whether something changed.
  *
- * @throws Error for a profile that there is not
+ * @throws Error for an unknown profile
  */
 export function matchProfile(host: ManagedHost): boolean {
   const { status } = host

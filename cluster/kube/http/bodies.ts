@@ -45,7 +45,7 @@ export function objectIn(sent: Sent): JsonMembers {
     )
   if (!OBJECT_TYPES.includes(type)) throw unsupported(OBJECT_TYPES)
   const value = parsed(sent.body ?? '', type)
-  if (!isMembers(value)) throw badRequest('the body of the request is no object')
+  if (!isMembers(value)) throw badRequest('the body of the request is not an object')
   return value
 }
 

@@ -190,7 +190,7 @@ function patch(call: ResourceRequest): WireResponse {
   const { request, at, store, query } = call
   const { type, patch: changes } = patchIn(request, KINDS[at.kind].group === '')
   if (type === 'apply') return apply(call, changes)
-  if (type !== 'json' && !isMembers(changes)) throw badRequest('the patch is no object')
+  if (type !== 'json' && !isMembers(changes)) throw badRequest('the patch is not an object')
   if (type === 'merge' && query.get('fieldValidation') === 'Strict' && isMembers(changes)) checkFields(call, changes)
   const modify = (current: Stored): unknown => {
     const present = current as unknown as JsonMembers
@@ -226,7 +226,7 @@ function apply(call: ResourceRequest, applied: Json): WireResponse {
       'Invalid',
       'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
     )
-  if (!isMembers(applied)) throw badRequest('the applied configuration is no object')
+  if (!isMembers(applied)) throw badRequest('the applied configuration is not an object')
   const object = inNamespace(applied, at)
   const headers = checkFields(call, object)
   const metadata = isMembers(object['metadata']) ? object['metadata'] : {}

@@ -18,7 +18,7 @@ describe('a heartbeat', () => {
 
   test.each<[string, Partial<Record<keyof Heartbeat, string | undefined>>, string]>([
     [
-      'a callback that is no URL',
+      'a callback that is not a URL',
       { callback_url: 'x', agent_token: undefined },
       'An issue with the supplied "callback_url" has been detected.',
     ],

@@ -22,7 +22,7 @@ export async function callVendor(
   { method, http, data }: VendorCall,
   { ask, start, unlocked }: VendorAccess,
 ): Promise<{ isSync: boolean; value: unknown }> {
-  // Upstream answers 500 for a body that is no object.
+  // Upstream answers 500 for a body that is not an object.
   if (typeof data !== 'object' || data === null || Array.isArray(data))
     throw new IronicError(400, 'The body of a vendor method must be an object.')
   const args = data as JsonObject

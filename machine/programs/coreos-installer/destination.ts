@@ -11,7 +11,7 @@ export interface Destination {
   device: BlockDevice
 }
 
-/** Finds the disk, with coreos-installer's errors for a path that is none. */
+/** Finds the disk, with coreos-installer's errors for a path that is not a block device. */
 export async function findDestination(host: InstallerHost, path: string, signal: AbortSignal): Promise<Destination> {
   const found = await host.findDisk(path)
   if (!found)

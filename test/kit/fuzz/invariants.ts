@@ -11,7 +11,7 @@ export function wrongAnswer({ status, headers, body }: WireResponse): string[] {
   try {
     parsed = JSON.parse(body)
   } catch {
-    return [...wrong, `the body is no JSON: ${body.slice(0, 200)}`]
+    return [...wrong, `the body is not JSON: ${body.slice(0, 200)}`]
   }
   if (status >= 400 && !isError(parsed)) wrong.push(`not the shape of an error: ${body.slice(0, 200)}`)
   return wrong

@@ -163,7 +163,7 @@ test('a snapshot in a file is one of any lab with the same options, and of no ot
     'the snapshot cannot be used: it is damaged: its contents do not match their digest',
   )
   for (const damaged of [text.slice(0, -10), '', 'null', '[]', '{"format":3}'])
-    expect(refused(damaged)).toBe('the snapshot cannot be used: it is no snapshot of ironstage, or cut short')
+    expect(refused(damaged)).toBe('the snapshot cannot be used: it is not a snapshot of ironstage, or is cut short')
   expect(another.snapshots.list()).toHaveLength(1)
   expect(await another.client.nodes()).toEqual(before)
 })
