@@ -44,7 +44,7 @@ test('a port that is in use and an address of another host are named', async () 
   const { port } = await served.open(1)
   await expect(served.server.open(served.machine(2), { host: '127.0.0.1', port })).rejects.toMatchObject({
     code: 'port-in-use',
-    message: `UDP port ${port} on 127.0.0.1 is already in use.`,
+    message: `UDP port ${port} on 127.0.0.1 is already in use`,
   })
   await expect(served.server.open(served.machine(2), { host: '192.0.2.1', port: 0 })).rejects.toMatchObject({
     code: 'address-unusable',

@@ -21,12 +21,12 @@ export async function listen(server: Server, host: string, port: number, clock: 
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
     if (code === 'EADDRINUSE')
-      throw new UserError('port-in-use', `Port ${port} on ${host} is already in use.`, {
-        remedy: 'Stop the program that listens there, choose another port, or let port 0 pick a free one.',
+      throw new UserError('port-in-use', `port ${port} on ${host} is already in use`, {
+        remedy: 'stop the program that listens there, choose another port, or let port 0 pick a free one',
         cause,
       })
-    throw new UserError('address-unusable', `Cannot listen on ${host}, port ${port}: ${code ?? String(cause)}.`, {
-      remedy: 'Choose an address of this host (127.0.0.1 for this host only) and a port you are allowed to use.',
+    throw new UserError('address-unusable', `cannot listen on ${host}, port ${port}: ${code ?? String(cause)}`, {
+      remedy: 'choose an address of this host (127.0.0.1 for this host only) and a port that you may use',
       cause,
     })
   }

@@ -224,7 +224,7 @@ test('a busy port is named, with what to do', async () => {
   const error = await serveHttp({ dispatch: echo, port, clock }).catch((caught: unknown) => caught)
   other.close()
   expect(error).toBeInstanceOf(UserError)
-  expect(error).toMatchObject({ code: 'port-in-use', message: `Port ${port} on 127.0.0.1 is already in use.` })
+  expect(error).toMatchObject({ code: 'port-in-use', message: `port ${port} on 127.0.0.1 is already in use` })
   expect((error as UserError).remedy).toContain('another port')
 })
 

@@ -8,7 +8,7 @@ import { littleEndian, NET_FN, type Call, type Command } from './command.js'
 export const LAN_CHANNEL = 1
 const THIS_CHANNEL = 0x0e
 
-/** @throws CommandFailed for a channel that there is not */
+/** @throws CommandFailed for an unknown channel */
 export function checkChannel(byte: number): void {
   const channel = byte & 0x0f
   if (channel !== LAN_CHANNEL && channel !== THIS_CHANNEL) throw new CommandFailed(COMPLETION.invalidField)

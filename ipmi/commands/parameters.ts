@@ -12,7 +12,7 @@ const REVISION_ONLY = 0x80
 /**
  * Carries out a command that reads a parameter: the channel, its number.
  *
- * @throws CommandFailed for another channel, and for a parameter that there is not
+ * @throws CommandFailed for another channel, and for an unknown parameter
  */
 export const reading =
   (parameters: Parameters) =>

@@ -4,7 +4,7 @@ import { NET_FN, type Call, type Command } from './command.js'
 import { rawOf, SENSOR_FORMS } from './sensor-form.js'
 import { thresholdsOf } from './sdr.js'
 
-/** @throws CommandFailed for a sensor that there is not, and for one without readings */
+/** @throws CommandFailed for an unknown sensor, and for one without readings */
 function sensorIn({ bmc: { machine }, data }: Call): SensorReading {
   const found = sensorsOf(machine.spec, machine.power())[data[0]! - 1]
   if (!found) throw new CommandFailed(COMPLETION.notPresent)

@@ -103,14 +103,14 @@ function placeFor(id: string, taken: ReadonlySet<number>): number {
 
 const LAST_PORT = 65535
 
-/** @throws UserError when the count leaves the ports or the addresses that there are */
+/** @throws UserError when there are more machines than ports or addresses */
 function addressAt(host: string, first: number, each: 'port' | 'address', index: number): IpmiAddress {
   if (each === 'address') return { host: addressAfter(host, index), port: first }
   const port = first === 0 ? 0 : first + index
   if (port > LAST_PORT)
     throw new UserError(
       'address-unusable',
-      `There is no UDP port for machine ${index + 1}: port ${first} is the first.`,
+      `there is no UDP port for machine ${index + 1}: port ${first} is the first`,
       {
         remedy: 'choose a lower first port, or an address for each machine',
       },
@@ -121,7 +121,7 @@ function addressAt(host: string, first: number, each: 'port' | 'address', index:
 function addressAfter(host: string, index: number): string {
   const number = host.split('.').reduce((sum, part) => sum * 256 + Number(part), 0) + index
   if (!isIPv4(host) || number > 0xffffffff)
-    throw new UserError('address-unusable', `There is no address for machine ${index + 1}: ${host} is the first.`, {
+    throw new UserError('address-unusable', `there is no address for machine ${index + 1}: ${host} is the first`, {
       remedy: 'choose an IPv4 address as the first, or a port for each machine',
     })
   return [24, 16, 8, 0].map((shift) => (number >>> shift) & 0xff).join('.')

@@ -63,13 +63,13 @@ export async function checkImage(
     throw new UserError(
       'image-truncated',
       `the image ${path} is truncated: its partition table describes ${needed} bytes, and it has ${size}`,
-      { remedy: 'Download it again, and compare its checksum.' },
+      { remedy: 'download it again, and compare its checksum' },
     )
   if (size > needed && image.compression === 'raw') await refuseJunk(path, needed, clock)
   const boot = gpt.partitions.find(({ number }) => recogniseFilesystem(image.starts.get(number)!)?.label === 'boot')
   if (!boot)
     throw new UserError('image-no-boot', `the image ${path} has no filesystem labelled boot`, {
-      remedy: 'Give a CoreOS metal image: the installer puts Ignition config and kernel arguments on that filesystem.',
+      remedy: 'name a CoreOS metal image: the installer puts Ignition config and kernel arguments on that filesystem',
     })
   return {
     path,
@@ -193,7 +193,7 @@ function partitionsOf(head: Buffer): GptPartition[] {
 
 function tableOf(path: string, head: Buffer): { gpt: Gpt; sectorSize: 512 | 4096 } {
   const sectorSize = gptSectorSize(head)
-  const remedy = 'Give a CoreOS metal image: .raw, or .raw.xz, .raw.gz, .raw.zst.'
+  const remedy = 'name a CoreOS metal image: .raw, or .raw.xz, .raw.gz, .raw.zst'
   if (sectorSize === undefined) {
     const kind = otherKind(head)
     throw new UserError(
@@ -237,12 +237,12 @@ async function refuseJunk(path: string, from: number, clock: Clock): Promise<voi
 
 const trailing = (path: string, cause?: unknown): UserError =>
   new UserError('image-trailing-data', `the image ${path} is followed by bytes that do not belong to it`, {
-    remedy: 'Download it again, and compare its checksum.',
+    remedy: 'download it again, and compare its checksum',
     cause,
   })
 
 function explained(path: string, error: unknown): unknown {
-  const remedy = 'Download it again, and compare its checksum.'
+  const remedy = 'download it again, and compare its checksum'
   if (error instanceof ImageTooLarge) return trailing(path, error)
   if (error instanceof DecodeError) {
     if (error.message === TRAILING_DATA) return trailing(path, error)
@@ -253,7 +253,7 @@ function explained(path: string, error: unknown): unknown {
   }
   if (error instanceof Error && 'code' in error && !(error instanceof UserError))
     return new UserError('image-unreadable', `the image ${path} cannot be read: ${error.message}`, {
-      remedy: 'Check the path and its permissions.',
+      remedy: 'check the path and its permissions',
       cause: error,
       kind: 'failure',
     })

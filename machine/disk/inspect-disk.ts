@@ -88,7 +88,7 @@ function explained(cause: unknown): never {
   if (!(cause instanceof VolumeError)) throw cause
   throw new UserError('boot-filesystem-damaged', `the boot filesystem cannot be read: ${cause.message}`, {
     kind: 'failure',
-    remedy: 'Install the disk again, from an image whose checksum is as published.',
+    remedy: 'install the disk again, from an image with the published checksum',
   })
 }
 

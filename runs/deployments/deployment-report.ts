@@ -129,7 +129,7 @@ function ignitionCheck(found: IgnitionConfig | null, { boot }: DiskReport, asked
   if (!isDeepStrictEqual(found, withHostname(asked.ignition, asked.hostname)))
     return { what, ok: false, found: 'differs from the request' }
   const mode = boot.ignition.mode & 0o7777
-  return { what, ok: mode === 0o600, found: `as asked, mode ${mode.toString(8).padStart(4, '0')}` }
+  return { what, ok: mode === 0o600, found: `as requested, mode ${mode.toString(8).padStart(4, '0')}` }
 }
 
 function kernelArgumentChecks({ boot }: DiskReport, { appendKargs, deleteKargs }: RequestedInstallation): Check[] {
@@ -140,14 +140,14 @@ function kernelArgumentChecks({ boot }: DiskReport, { appendKargs, deleteKargs }
     ...appendKargs.map((arg) => ({
       what: `kernel argument ${arg}`,
       ok: found.has(arg),
-      found: found.has(arg) ? 'there' : 'missing',
+      found: found.has(arg) ? 'present' : 'missing',
     })),
     ...deleteKargs
       .filter((arg) => !appendKargs.includes(arg))
       .map((arg) => ({
         what: `no kernel argument ${arg}`,
         ok: !found.has(arg),
-        found: found.has(arg) ? 'still there' : 'gone',
+        found: found.has(arg) ? 'still present' : 'absent',
       })),
   ]
 }

@@ -118,7 +118,7 @@ describe('after a reboot', () => {
     [
       'other kernel arguments',
       answering({ cmdline: 'ro quiet' }),
-      'the kernel argument a=b is missing; the kernel argument quiet is still there',
+      'the kernel argument a=b is missing; the kernel argument quiet is still present',
     ],
     ['another machine', { identity: { dmi: 'd2' } }, 'it is the machine d2 instead of d1'],
   ])('%s is reported exactly', async (_, after, expected) => {

@@ -250,7 +250,7 @@ function kargChecks(cmdline: string, { appendKargs, deleteKargs }: ExpectedBoot)
   return [
     ...appendKargs.map((argument): BootCheck => {
       const ok = has(argument)
-      return { what: 'kernel arguments', ok, found: `the kernel argument ${argument} is ${ok ? 'there' : 'missing'}` }
+      return { what: 'kernel arguments', ok, found: `the kernel argument ${argument} is ${ok ? 'present' : 'missing'}` }
     }),
     ...deleteKargs
       .filter((argument) => !appendKargs.includes(argument))
@@ -259,7 +259,7 @@ function kargChecks(cmdline: string, { appendKargs, deleteKargs }: ExpectedBoot)
         return {
           what: 'kernel arguments',
           ok,
-          found: `the kernel argument ${argument} is ${ok ? 'gone' : 'still there'}`,
+          found: `the kernel argument ${argument} is ${ok ? 'absent' : 'still present'}`,
         }
       }),
   ]

@@ -292,7 +292,7 @@ describe('ironstage agent', () => {
     [
       'an address that is not of this host',
       ['--ironic-url', 'http://127.0.0.1:1', '--kernel-params', 'ipa-listen-host=192.0.2.1'],
-      /Cannot listen on 192\.0\.2\.1/,
+      /cannot listen on 192\.0\.2\.1/,
     ],
     [
       'a network interface that is not there',

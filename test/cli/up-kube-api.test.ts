@@ -83,7 +83,7 @@ test('a port that is taken is named', async () => {
   const second = command(['up', '--port', '0', '--kube-api', port])
 
   expect(await second.ended).not.toBe(0)
-  expect(second.stderr).toContain(`Port ${port} on 127.0.0.1 is already in use`)
+  expect(second.stderr).toContain(`port ${port} on 127.0.0.1 is already in use`)
 })
 
 describe('with a token and TLS', () => {

@@ -69,7 +69,7 @@ describe('ironstage up', () => {
     const [, port] = await up.printed(/ready at http:\/\/127\.0\.0\.1:(\d+)/)
     const second = command(['up', '--port', port!])
     expect(await second.ended).toBe(1)
-    expect(second.stderr).toMatch(new RegExp(`^ironstage: Port ${port} on 127.0.0.1 is already in use.`))
+    expect(second.stderr).toMatch(new RegExp(`^ironstage: port ${port} on 127.0.0.1 is already in use`))
     expect(second.stderr).toContain('  try: ')
     up.stop()
     await up.ended

@@ -128,7 +128,7 @@ describe('deploy --target ssh://', () => {
     [
       'its old system',
       { etc: {}, cmdline: 'ro quiet' },
-      /there is no \/etc\/ironstage-boot-nonce.*kernel argument rehearsal=1 is missing.*quiet is still there/,
+      /there is no \/etc\/ironstage-boot-nonce.*kernel argument rehearsal=1 is missing.*quiet is still present/,
     ],
     ['with another hostname', { hostname: 'localhost' }, /the hostname is localhost instead of real/],
   ])('--verify-boot reports each mismatch: the machine boots %s', async (_, wrong, expected) => {

@@ -186,6 +186,6 @@ test('machines listen on ports or addresses that count up, and none when one can
   const { port } = bmcs.addressOf('machine-2')!
   await expect(lab.ipmi({ port: port - 1 })).rejects.toMatchObject({ code: 'port-in-use' })
   await expect(lab.ipmi({ port: 65535 })).rejects.toMatchObject({
-    message: 'There is no UDP port for machine 2: port 65535 is the first.',
+    message: 'there is no UDP port for machine 2: port 65535 is the first',
   })
 })
