@@ -26,16 +26,28 @@ export interface BootNetworkOptions {
 export function bootNetwork({ clock, allow, trust, bootScript }: BootNetworkOptions): BootNetwork {
   const options = {
     ...(allow ? { allow } : {}),
-    ...(trust === undefined ? {} : trust === 'none' ? { insecure: true } : { ca: trust.ca }),
     ...{ clock, redirects: 5, limits: { connect: SILENCE, header: SILENCE, silence: SILENCE } },
   }
   return {
-    open: (url, { signal, credentials, through }) => {
-      const http = new HttpClient({ ...options, ...(through ? { through } : {}) })
+    open: (url, { signal, credentials, verifiedBy, through }) => {
+      const http = new HttpClient({ ...options, ...verification(trust, verifiedBy), ...(through ? { through } : {}) })
       return openRemote(url, { http, signal, authorization: basicHeader(credentials) })
     },
     ...(bootScript === undefined ? {} : { bootScript }),
   }
+}
+
+/**
+ * How a server is verified: by the authorities of the medium, if it has to be verified, and those of the network; without any by
+ * those that this host trusts.
+ */
+function verification(
+  trust: BootNetworkOptions['trust'],
+  medium: readonly string[] | undefined,
+): { insecure?: boolean; ca?: string } {
+  if (trust === 'none' && medium === undefined) return { insecure: true }
+  const authorities = [...(medium ?? []), ...(typeof trust === 'object' ? [trust.ca] : [])]
+  return authorities.length === 0 ? {} : { ca: authorities.join('\n') }
 }
 
 const basicHeader = (account: { username: string; password: string } | undefined): string | undefined =>

@@ -87,7 +87,12 @@ function mediumIn(drive: keyof typeof DRIVES, firmware: MachineFirmware) {
   const url = firmware.inserted(DRIVES[drive])
   if (url === undefined) return undefined
   const { username, password } = firmware.mediaOptions(DRIVES[drive])
-  return { url, ...(username === undefined ? {} : { credentials: { username, password: password ?? '' } }) }
+  const { verify, certificates } = firmware.mediaTrust(DRIVES[drive])
+  return {
+    url,
+    ...(username === undefined ? {} : { credentials: { username, password: password ?? '' } }),
+    ...(verify ? { verifiedBy: certificates.map(({ pem }) => pem) } : {}),
+  }
 }
 
 /** Removable media other than the boot medium, in the order in which Ironic picks a drive for them. */

@@ -26,6 +26,8 @@ interface Scene extends AsyncDisposable {
   files: Map<string, Uint8Array>
   /** Credentials that came with the requests for files. */
   credentials: unknown[]
+  /** Certificates that these were verified by. */
+  verifiedBy: unknown[]
   /** Presses the power button, and waits for what has booted. */
   boot(): Promise<Machine>
 }
@@ -38,10 +40,12 @@ async function scene({
   const clock = new VirtualClock()
   const files = new Map<string, Uint8Array>()
   const credentials: unknown[] = []
+  const verifiedBy: unknown[] = []
   const up: string[] = []
   const network: BootNetwork = {
     open: (url, options) => {
       credentials.push(options.credentials)
+      verifiedBy.push(options.verifiedBy)
       const bytes = files.get(url)
       return bytes ? Promise.resolve(bytesSource(bytes)) : Promise.reject(new Error('the server answered 404'))
     },
@@ -56,7 +60,7 @@ async function scene({
   const machine = await machines.create({ ...spec, disks })
   await machine.setBoot({ kind: 'boot order' })
   return {
-    ...{ machine, clock, up, files, credentials },
+    ...{ machine, clock, up, files, credentials, verifiedBy },
     boot: async () => {
       await clock.until(machine.setPower('reboot'))
       while (!machine.boot()) await clock.advance(1000)
@@ -67,6 +71,19 @@ async function scene({
 }
 
 const CD = 'http://192.0.2.1:8080/redfish/boot-1.iso'
+
+test('a slot whose BMC verifies certificates has its medium fetched from a server that those of the slot vouch for', async () => {
+  await using one = await scene()
+  const { firmware } = one.machine
+  one.files.set('https://media.test/ironic.iso', ironicIso())
+  await firmware.insert('cdrom', 'https://media.test/ironic.iso')
+  await firmware.boot.setOverride({ target: 'Cd', enabled: 'Once' })
+  await one.boot()
+  await firmware.trustMedia('cdrom', { verify: true, certificates: [{ id: '1', pem: 'a certificate' }] })
+  await firmware.boot.setOverride({ target: 'Cd', enabled: 'Once' })
+  await one.boot()
+  expect(new Set(one.verifiedBy.map((pems) => JSON.stringify(pems)))).toEqual(new Set([undefined, '["a certificate"]']))
+})
 
 test('the ISO that Ironic builds boots its ramdisk, with the command line of its menu and the files for the agent', async () => {
   await using there = await scene()

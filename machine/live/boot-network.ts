@@ -15,10 +15,16 @@ export interface BootNetwork {
   readonly bootScript?: string
 }
 
-interface FileOptions {
-  signal: AbortSignal
+/** Access to a server of media. */
+export interface MediaAccess {
   /** Account for the server. */
   credentials?: ServerAccount
+  /** PEM certificates of authorities that the server is verified by; absent: by the network's own rule. */
+  verifiedBy?: readonly string[]
+}
+
+interface FileOptions extends MediaAccess {
+  signal: AbortSignal
   /** Sees each request. */
   through?: HttpThrough | undefined
 }

@@ -1,15 +1,14 @@
 import type { HttpThrough } from '../../bytes/index.js'
 import { errorChain, type Clock, type Probe } from '../../runtime/index.js'
 import type { LiveBoot } from '../machine.js'
-import type { BootNetwork, ServerAccount } from './boot-network.js'
+import type { BootNetwork, MediaAccess } from './boot-network.js'
 import { runLiveIgnition } from './live-ignition.js'
 import { BootFailed, loadIso, loadPxe, mountRoot } from './live-image.js'
 import { removableParameters, type RemovableMedium } from './removable-parameters.js'
 
 /** A boot source that is not on the machine's disks. */
 export type LiveMedium =
-  | { kind: 'iso'; url: string; credentials?: ServerAccount }
-  | { kind: 'pxe'; kernel: string; ramdisk: string; append: string }
+  ({ kind: 'iso'; url: string } & MediaAccess) | { kind: 'pxe'; kernel: string; ramdisk: string; append: string }
 
 export interface LiveBootParts {
   /** Id of the machine. */

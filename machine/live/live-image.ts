@@ -2,7 +2,7 @@ import { IGNITION_FILE, openLiveIso, readInitramfs } from '../../coreos/index.js
 import { type ByteSource, FormatError, maskedUrl, readIso9660 } from '../../bytes/index.js'
 import { errorChain, type Clock, type ConfigFile } from '../../runtime/index.js'
 import { agentIso } from './agent-iso.js'
-import type { BootNetwork, ServerAccount } from './boot-network.js'
+import type { BootNetwork, MediaAccess } from './boot-network.js'
 import { kernelParameters, namesIronic } from './kernel-arguments.js'
 import { releaseVersion, volumeVersion } from './live-version.js'
 
@@ -50,13 +50,10 @@ export interface Loading {
  *
  * @throws BootFailed
  */
-export async function loadIso(
-  { url, credentials }: { url: string; credentials?: ServerAccount },
-  loading: Loading,
-): Promise<LiveImage> {
+export async function loadIso({ url, ...access }: { url: string } & MediaAccess, loading: Loading): Promise<LiveImage> {
   const { clock, signal, say } = loading
   say(`BIOS: booting virtual media ${maskedUrl(url)}`)
-  const image = await opened('the virtual medium', url, loading, credentials)
+  const image = await opened('the virtual medium', url, loading, access)
   let iso
   try {
     const { volume, find } = await readIso9660(image)
@@ -161,10 +158,10 @@ async function opened(
   what: string,
   url: string,
   { network, signal }: Loading,
-  credentials?: ServerAccount,
+  access: MediaAccess = {},
 ): Promise<ByteSource> {
   try {
-    return await network.open(url, { signal, ...(credentials && { credentials }) })
+    return await network.open(url, { signal, ...access })
   } catch (error) {
     signal.throwIfAborted()
     throw unreadable(what, url, error)

@@ -1,15 +1,14 @@
 import { maskedUrl } from '../../bytes/index.js'
 import { errorChain } from '../../runtime/index.js'
 import { FatVolume } from '../disk/fat-volume.js'
-import type { ServerAccount } from './boot-network.js'
+import type { MediaAccess } from './boot-network.js'
 import { kernelParameters } from './kernel-arguments.js'
 import type { Loading } from './live-image.js'
 
 /** A medium beside the one that is booted. */
-export interface RemovableMedium {
+export interface RemovableMedium extends MediaAccess {
   name: 'virtual USB stick' | 'virtual floppy'
   url: string
-  credentials?: ServerAccount
 }
 
 /** Label of the filesystem that Ironic makes, in any case (ironic common/images.py create_vfat_image). */
@@ -44,11 +43,11 @@ export async function removableParameters(
 
 /** The filesystem on a medium; undefined where the agent would find none, as on a stick with an ISO. */
 async function volumeOf(
-  { name, url, credentials }: RemovableMedium,
+  { name, url, ...access }: RemovableMedium,
   { network, signal, say }: Loading,
 ): Promise<FatVolume | undefined> {
   try {
-    const source = await network.open(url, { signal, ...(credentials && { credentials }) })
+    const source = await network.open(url, { signal, ...access })
     const volume = await FatVolume.open(source, 0)
     return (await volume.label())?.toLowerCase() === LABEL ? volume : undefined
   } catch (error) {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { command } from '../kit/commands/command.js'
+import { command } from '../../kit/commands/command.js'
 
 test.each([
   {
