@@ -100,7 +100,7 @@ describe('layers', () => {
       { bytes: Buffer.concat([gzipSync(archiveOf({})), Buffer.from('behind')]) },
       /something behind/,
     ],
-    ['no archive', { bytes: gzipSync(Buffer.alloc(1024, 'x')) }, /no tar archive/],
+    ['no archive', { bytes: gzipSync(Buffer.alloc(1024, 'x')) }, /not a tar archive/],
     ['cut gzip', { bytes: gzipSync(Buffer.alloc(5000, 'x')).subarray(0, 20) }, /cannot be read/],
   ])('%s', async (_, layer, message) => {
     const limits = { file: 100, all: 150, layer: 20_000 }
