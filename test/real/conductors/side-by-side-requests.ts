@@ -70,7 +70,7 @@ export const TOKENS: readonly Row[] = [
 const undecodable = expect.stringMatching(/^400 Bad Request: Failed to decode JSON object: ./) as unknown
 const anotherParser = saysOf('A body that cannot be decoded', undecodable, undecodable)
 const missing = '400 Bad Request: Missing or invalid name or params'
-const noObject = (complaint: string): Difference => trips('A body that is no object', complaint, missing)
+const noObject = (complaint: string): Difference => trips('A body that is not an object', complaint, missing)
 const noText = (type: string): Difference =>
   trips('A command whose name is no text', `'${type}' object has no attribute 'split'`, missing)
 
@@ -93,7 +93,7 @@ export const BODIES: readonly Row[] = [
   sends('the body true', true, { differs: noObject("argument of type 'bool' is not iterable") }),
   sends('brackets in brackets', nested, {
     differs: trips(
-      'A body that is no object',
+      'A body that is not an object',
       'maximum recursion depth exceeded while decoding a JSON array from a unicode string',
       '400 Bad Request: Failed to decode JSON object: the request body is nested more than 500 levels deep',
     ),
