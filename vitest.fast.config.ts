@@ -38,7 +38,7 @@ export const SLOW = [
   'registry/access/registry.test.ts',
   'runs/downloads/',
   'runtime/clock.test.ts',
-  'runtime/nesting.test.ts',
+  'runtime/json.test.ts',
   'steps/images/',
   'targets/confinement/',
   'targets/disks/',

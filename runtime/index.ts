@@ -27,12 +27,11 @@ export {
 } from './error.js'
 export { ERRORS } from './errors.js'
 export { type ConfigFile, parseIni } from './ini.js'
-export { isObject } from './json.js'
 export { LateMap } from './late-map.js'
 export { delayed, Mutex, onAbort, opening, Scope, sharedAbort, type SharedAbort, unlessAborted } from './lifetime.js'
 export { takeLock, tryLock } from './lock-file.js'
 export { type Logger, type LogLevel, silent, withFields } from './logger.js'
-export { checkNesting, DEEPEST, isNestedDeeper, jsonText, readNested } from './nesting.js'
+export { checkNesting, DEEPEST, isNestedDeeper, isObject, jsonText, readNested } from './json.js'
 export { packageFile, packageVersion } from './package-file.js'
 export { Probe, type ProbePoint } from './probe.js'
 export {

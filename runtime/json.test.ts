@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parse, parseDocument } from 'yaml'
-import { checkNesting, isNestedDeeper, jsonText, readNested } from './nesting.js'
+import { checkNesting, isNestedDeeper, jsonText, readNested } from './json.js'
 import { UserError } from './error.js'
 
 /** `[[[...]]]` */
