@@ -8,6 +8,10 @@ declare module '../runtime/error.js' {
 
 /** The codes of `fleet/`, each with the failure that it stands for and its usual remedy. */
 export const ERRORS = catalogue({
+  'fleet-account': {
+    sentence: 'no client could sign in with the account of the BMCs',
+    remedy: 'use another name or password, or leave IPMI out',
+  },
   'fleet-address': {
     sentence: 'the address at which an Ironic reaches the fleet is not known, or not safe',
     remedy: 'name it with --advertise, and give the BMCs a password with --password-file',

@@ -5,6 +5,7 @@ import {
   Agents,
   bootNetwork,
   firmwareImages,
+  ipmiAccountProblem,
   isEveryAddress,
   listenForIpmi,
   machineControl,
@@ -16,7 +17,7 @@ import {
   type IpmiListener,
 } from '../lab/index.js'
 import { NO_PACE, openMachines, type Machine, type Machines, type MachineSpec } from '../machine/index.js'
-import { createRedfishService, redfishRefuse } from '../redfish/index.js'
+import { createRedfishService, refuseUnreadRequest } from '../redfish/index.js'
 import {
   opening,
   Probe,
@@ -28,7 +29,7 @@ import {
   type Logger,
   type Scope,
 } from '../runtime/index.js'
-import { probedDispatch, serveHttp, type Dispatch, type Refuse, type TlsOptions } from '../wire/index.js'
+import { probedDispatch, serveHttp, type HttpServerOptions, type TlsOptions } from '../wire/index.js'
 import { AgentTransports } from './agent-transports.js'
 import { FleetAccounts } from './fleet-accounts.js'
 import type { Fleet, FleetOptions } from './fleet-options.js'
@@ -62,6 +63,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   const logger = withoutRepeats(options.logger, clock)
   const host = redfish.host ?? '127.0.0.1'
   refuseOpenAccess(host, options)
+  refuseUselessAccount(options)
   const reached = await reachedBy(host, options)
   const probe = new Probe()
   const accounts = new FleetAccounts(folder, options.account ?? {})
@@ -151,21 +153,13 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     logger: withFields(logger, { room: 'redfish' }),
   })
   const { tls, caFile } = await tlsOf(options, reached, scope)
-  const serve = (
-    dispatch: Dispatch,
-    at: string,
-    port: number,
-    identity: TlsOptions | undefined,
-    bodyLimit: number,
-    refuse?: Refuse,
-  ) =>
-    serveHttp({
-      ...{ dispatch, host: at, port, clock, logger, bodyLimit },
-      ...(identity ? { tls: identity } : {}),
-      ...(refuse ? { refuse } : {}),
-    })
+  const serve = (served: Omit<HttpServerOptions, 'clock' | 'logger'>) => serveHttp({ ...served, clock, logger })
   const lost = 'the nodes of Ironic no longer find their BMCs'
-  const openRedfish = (port: number) => serve(service.dispatch, host, port, tls, LARGEST_BODY, redfishRefuse)
+  const openRedfish = (port: number) =>
+    serve({
+      ...{ dispatch: service.dispatch, host, port, bodyLimit: LARGEST_BODY, refuse: refuseUnreadRequest },
+      ...(tls ? { tls } : {}),
+    })
   const bmcs = scope.use(
     await (redfish.port === 0
       ? openOnSavedPort('redfish-port', lost, { folder, logger }, openRedfish)
@@ -174,7 +168,10 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   ipmi = await ipmiOf(options, host, { machines, accounts, clock, probe, logger })
   if (ipmi) scope.use(ipmi)
   const controlServer = scope.use(
-    await serve(control.dispatch(), '127.0.0.1', options.controlPort ?? 0, undefined, 64 * LARGEST_BODY),
+    await serve({
+      ...{ dispatch: control.dispatch(), host: '127.0.0.1', port: options.controlPort ?? 0 },
+      bodyLimit: 64 * LARGEST_BODY,
+    }),
   )
   const notified = await openNotifier(options, { machines, host, logger, scope })
   const redfishUrl = `${tls ? 'https' : 'http'}://${authority(reached, bmcs.port)}`
@@ -261,6 +258,17 @@ function made({ spec }: Machine, faults: Fleet['faults']): Promise<void> {
     faults.add({ match: { machine, disk }, effect: { kind: 'disk-error', at: 0 }, label: DEFECT })
   if (broken === 'bmc') faults.add({ match: { machine }, effect: { kind: 'bmc-silent' }, label: DEFECT })
   return Promise.resolve()
+}
+
+/** Refuses an account that no client could use. */
+function refuseUselessAccount({ account = {}, ipmi }: FleetOptions): void {
+  const basic = account.username?.includes(':') ? 'Basic authentication takes no name with a colon' : undefined
+  const problem = basic ?? (ipmi && ipmiAccountProblem(account))
+  if (problem === undefined) return
+  throw new UserError('fleet-account', `the account of the BMCs cannot be used: ${problem}`, {
+    kind: 'usage',
+    remedy: 'use another name or password, or leave IPMI out',
+  })
 }
 
 /** Refuses BMCs with a known or unknown password on an open address: they can erase the machines' disks. */

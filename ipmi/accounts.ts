@@ -18,6 +18,15 @@ export interface IpmiAccounts {
 export const LONGEST_PASSWORD = 20
 export const LONGEST_NAME = 16
 
+/** Reason why no IPMI session can be opened with an account; undefined when one can. */
+export function accountProblem({ username, password }: Partial<IpmiAccount>): string | undefined {
+  const sizes = [Buffer.byteLength(username ?? ''), Buffer.byteLength(password ?? '')] as const
+  if (sizes[0] > LONGEST_NAME) return `IPMI takes names of ${LONGEST_NAME} bytes at most; this one has ${sizes[0]}`
+  if (sizes[1] > LONGEST_PASSWORD)
+    return `IPMI takes passwords of ${LONGEST_PASSWORD} bytes at most; this one has ${sizes[1]}`
+  return undefined
+}
+
 /** The key of a user; undefined for a user that the BMC does not have, or whose password IPMI cannot have. */
 export function keyOf(account: IpmiAccount | undefined, username: string): Buffer | undefined {
   if (account === undefined || account.username !== username) return undefined

@@ -71,6 +71,7 @@ export type {
 } from './lab.js'
 export { firmwareImages } from './bmcs/firmware-images.js'
 export { type IpmiListener, listenForIpmi } from './bmcs/serve-ipmi.js'
+export { accountProblem as ipmiAccountProblem } from '../ipmi/index.js'
 export type { BmcAccount } from './bmcs/bmc-accounts.js'
 export { type MachineControl, machineControl } from './control/machine-control.js'
 export { ownIdentity } from './stage/access.js'

@@ -1,6 +1,6 @@
 /** Redfish services in front of simulated machines. */
 export type { Credentials, RedfishAccounts } from './access/credentials.js'
-export { redfishRefusal, redfishRefuse } from './protocol/answers.js'
+export { redfishRefusal, refuseUnreadRequest } from './protocol/answers.js'
 export { REDFISH_CALLS } from './call-names.js'
 export { createRedfishService, type RedfishOptions, type RedfishService } from './service.js'
 export type { FetchFirmware } from './service-parts.js'

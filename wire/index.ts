@@ -51,8 +51,14 @@ export {
 export { HintError } from './hints/python-values.js'
 export { type HintedDevice, parseRootDeviceHints, satisfiesHints } from './hints/root-device-hints.js'
 export { listen } from './listen.js'
-export type { Refuse } from './http-refusals.js'
-export { type BodyLimits, type HttpServer, serveHttp, type TlsIdentity, type TlsOptions } from './http-server.js'
+export {
+  type BodyLimits,
+  type HttpServer,
+  type HttpServerOptions,
+  serveHttp,
+  type TlsIdentity,
+  type TlsOptions,
+} from './http-server.js'
 export { type ClientTls, HttpTransport } from './http-transport.js'
 export { InProcessTransport } from './in-process-transport.js'
 export { type ApiNode, type ApiPort, IronicClient, IronicRefused, ironicSentence } from './ironic/client.js'

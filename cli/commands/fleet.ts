@@ -64,9 +64,6 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
   return 0
 }
 
-/** Bytes of a password of IPMI 2.0 (20.6, Set User Password). */
-const LONGEST_IPMI_PASSWORD = 20
-
 /** An Ironic refuses the inspection data of a ramdisk that is up before it has begun to wait for it. */
 const BOOT_TIME = '5s'
 
@@ -135,15 +132,6 @@ async function fleetOptions(
     passwordFile === undefined
       ? undefined
       : passwordIn(passwordFile, await readText(passwordFile, 'file with the password'))
-  if (
-    options['ipmi-port'] !== undefined &&
-    password !== undefined &&
-    Buffer.byteLength(password) > LONGEST_IPMI_PASSWORD
-  )
-    throw usage(
-      `IPMI takes passwords of ${LONGEST_IPMI_PASSWORD} bytes at most; the one in ${passwordFile} has ${Buffer.byteLength(password)}`,
-      'use a shorter one, or leave out --ipmi-port',
-    )
   return {
     count: options.count ?? 1,
     ...(options.disks === undefined ? {} : { disks: options.disks === 'file' ? 'file' : 'described' }),
@@ -230,8 +218,6 @@ const splitSetting = (setting: string): [name: string, value: string] => {
 const usage = (message: string, remedy: string) => new UserError('usage', message, { kind: 'usage', remedy })
 
 function refuseContradictions(options: FleetCommandOptions): void {
-  if (options.user?.includes(':'))
-    throw usage('--user: a name with a colon cannot sign in by Basic authentication', 'use another name')
   if (options.enrol && options['ironic-url'] === undefined)
     throw usage('--enrol needs an Ironic', 'name it with --ironic-url; env takes the URL from OS_ENDPOINT')
   if (options['notifier-port'] !== undefined && options['ironic-url'] === undefined)

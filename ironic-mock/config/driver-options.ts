@@ -12,7 +12,7 @@ export const ENABLED_OPTIONS = each((kind) => at('DEFAULT', `enabled_${kind}_int
 export const DEFAULT_OPTIONS = each((kind) => at('DEFAULT', `default_${kind}_interface`, anyText))
 
 /** Names that Ironic 39.0.0 also knows, of which some are simulated. */
-const OF_IRONIC: Readonly<Record<DriverInterface | 'types', readonly string[]>> = {
+const UPSTREAM_NAMES: Readonly<Record<DriverInterface | 'types', readonly string[]>> = {
   types: ['ibmc', 'ilo', 'ilo5', 'intel-ipmi', 'irmc', 'snmp', 'xclarity'],
   bios: ['idrac-redfish', 'idrac-wsman', 'ilo', 'irmc'],
   boot: ['http', 'http-ipxe', 'ilo-virtual-media', 'irmc-virtual-media', 'pxe'],
@@ -35,5 +35,5 @@ export function driverNames(kind: DriverInterface | 'types'): { simulated: strin
     kind === 'types'
       ? HARDWARE_TYPES.map(({ name }) => name)
       : [...new Set(HARDWARE_TYPES.flatMap(({ interfaces }) => interfaces[kind]))].sort()
-  return { simulated, others: OF_IRONIC[kind].filter((name) => !simulated.includes(name)) }
+  return { simulated, others: UPSTREAM_NAMES[kind].filter((name) => !simulated.includes(name)) }
 }

@@ -1,4 +1,4 @@
-import { createRedfishService, redfishRefuse, type RedfishService } from '../../redfish/index.js'
+import { createRedfishService, refuseUnreadRequest, type RedfishService } from '../../redfish/index.js'
 import { systemRandom, type Clock, type Logger, type Probe } from '../../runtime/index.js'
 import { serveHttp, type HttpServer, type TlsOptions } from '../../wire/index.js'
 import type { Machines } from '../../machine/index.js'
@@ -54,7 +54,7 @@ export async function serveRedfish(
   try {
     const dispatch = outsideRequests.serving('redfish', service.dispatch)
     const server: HttpServer = await serveHttp({
-      ...{ dispatch, host, port, clock, logger, bodyLimit: LARGEST_BODY, refuse: redfishRefuse },
+      ...{ dispatch, host, port, clock, logger, bodyLimit: LARGEST_BODY, refuse: refuseUnreadRequest },
       ...(tls ? { tls } : {}),
     })
     return {

@@ -26,6 +26,9 @@ export const EVENT_TYPES = ['StatusChange', 'ResourceUpdated', 'Alert'] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]
 
+/** Whether a subscription is of several machines, all of which have it by this id; that of a single machine has a number there. */
+export const isShared = (id: string): boolean => !/^\d+$/.test(id)
+
 interface Parts {
   machines: ServedMachines
   transport: Transport
@@ -108,23 +111,23 @@ export class EventHub {
         },
       ],
     })
-    for (const subscription of subscriptions) this.#send(subscription, event(subscription.Context))
+    for (const subscription of subscriptions) this.#send(machine, subscription, event(subscription.Context))
     for (const { wants, take } of this.#listeners) if (wants(machine)) take(event())
   }
 
-  #send(subscription: EventSubscription, event: Document): void {
+  #send(machine: Machine, subscription: EventSubscription, event: Document): void {
     const { Destination: url } = subscription
     const waiting = this.#waiting.get(url) ?? 0
     if (waiting >= MOST_WAITING) return this.#parts.logger('warn', `an event for ${url} is lost`)
     this.#waiting.set(url, waiting + 1)
-    void this.#deliver(subscription, JSON.stringify(event)).finally(() => {
+    void this.#deliver(machine, subscription, JSON.stringify(event)).finally(() => {
       const left = this.#waiting.get(url)! - 1
       if (left === 0) this.#waiting.delete(url)
       else this.#waiting.set(url, left)
     })
   }
 
-  async #deliver(subscription: EventSubscription, body: string): Promise<void> {
+  async #deliver(machine: Machine, subscription: EventSubscription, body: string): Promise<void> {
     const { Destination: url, HttpHeaders } = subscription
     const { transport, clock, logger, closing: signal } = this.#parts
     const headers = { 'content-type': 'application/json', 'odata-version': '4.0', ...HttpHeaders }
@@ -140,16 +143,16 @@ export class EventHub {
             'warn',
             `an event was not delivered to ${url}, so its subscription ends: ${errorChain(error).join(': ')}`,
           )
-          await this.#end(subscription)
+          await this.#end(machine, subscription)
         } else await clock.sleep(seconds(DELIVERY.interval), { signal, weak: true }).catch(() => {})
       }
   }
 
-  /** Ends a subscription whose event was not delivered (`TerminateAfterRetries`), for all machines that share it. */
-  async #end({ Id, Destination, Context }: EventSubscription): Promise<void> {
-    const isIt = (one: EventSubscription) => one.Id === Id && one.Destination === Destination && one.Context === Context
-    for (const { firmware } of this.#parts.machines.list())
-      if (firmware.subscriptions().some(isIt)) await firmware.unsubscribe(Id).catch(() => {})
+  /** Ends a subscription whose event was not delivered (`TerminateAfterRetries`). Several events may find its receiver dead. */
+  async #end(machine: Machine, { Id }: EventSubscription): Promise<void> {
+    const machines = isShared(Id) ? this.#parts.machines.list() : [machine]
+    for (const { firmware } of machines)
+      if (firmware.subscriptions().some((one) => one.Id === Id)) await firmware.unsubscribe(Id)
   }
 
   /** The events of machines from now on, as server-sent events. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Refuse, WireResponse } from '../../wire/index.js'
+import type { HttpServerOptions, WireResponse } from '../../wire/index.js'
 import type { Document } from './document.js'
 import { message, type BaseMessage } from './messages.js'
 import { errorBody } from './refusal.js'
@@ -58,5 +58,5 @@ export const redfishRefusal = (
 ): WireResponse => jsonAnswer(status, errorBody([message(key, args)]), headers)
 
 /** Refuses what is not yet a request in the form in which clients of Redfish get errors (DSP0266, error responses). */
-export const redfishRefuse: Refuse = (status, why) =>
+export const refuseUnreadRequest: NonNullable<HttpServerOptions['refuse']> = (status, why) =>
   jsonAnswer(status, errorBody([message('GeneralError', [], { resolution: `Correct the request: ${why}.` })]))

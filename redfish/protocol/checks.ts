@@ -26,7 +26,11 @@ export const oneOf =
   }
 
 export const text =
-  ({ most = 1024, form, says = 'the right form' }: { most?: number; form?: RegExp; says?: string } = {}): Check =>
+  ({
+    most = 1024,
+    form,
+    says = 'the right form',
+  }: { most?: number; form?: Pick<RegExp, 'test'>; says?: string } = {}): Check =>
   (value, path) => {
     if (typeof value !== 'string') return wrong(path, 'type', value, 'Use a string.')
     if (value.length > most) return wrong(path, 'format', value, `Use at most ${most} characters.`)

@@ -2,7 +2,7 @@ import { isObject, uuid } from '../../runtime/index.js'
 import type { EventSubscription, Machine } from '../../machine/index.js'
 import { answerOfStream } from '../../wire/index.js'
 import { HEADERS } from '../protocol/answers.js'
-import { DELIVERY, EVENT_TYPES, type EventType } from '../events/event-hub.js'
+import { DELIVERY, EVENT_TYPES, isShared, type EventType } from '../events/event-hub.js'
 import {
   anything,
   checkAction,
@@ -27,9 +27,8 @@ const MOST = 20
 
 const visible = ({ service, caller }: Call): Machine[] => (caller ? service.visible(caller) : [])
 
-/** A subscription of a single machine has a number there; one of several machines has the same id in all of them. */
-const idOf = (machine: Machine, { Id }: EventSubscription): string =>
-  /^\d+$/.test(Id) ? `${machine.spec.id}-${Id}` : Id
+/** The number of a machine's own subscription becomes unique by the machine's name. */
+const idOf = (machine: Machine, { Id }: EventSubscription): string => (isShared(Id) ? Id : `${machine.spec.id}-${Id}`)
 
 /** The subscriptions of the caller's machines by their ids. */
 function subscriptionsOf(call: Call): Map<string, { subscription: EventSubscription; machines: Machine[] }> {

@@ -1,22 +1,17 @@
 import { uuidOf } from '../../runtime/index.js'
 import { dellParts, managerLinks } from '../idrac/idrac.js'
 import { configurationActions } from '../idrac/system-configuration.js'
-import { checkAction, checkPatch, oneOf, text, type Check } from '../protocol/checks.js'
+import { checkAction, checkPatch, oneOf, text } from '../protocol/checks.js'
 import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
 import { ofMachine, ofService, type MachineCall, type Resource } from '../protocol/resource.js'
 
-/** DateTime and its offset as the schema of a manager has them. */
-const MOMENT = text({
-  form: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/,
+/** A date with time and offset. The form alone would let a thirteenth month through. */
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+const moment = text({
+  form: { test: (value) => MOMENT.test(value) && !Number.isNaN(Date.parse(value)) },
   says: 'a time with its offset, as in 2026-01-31T12:00:00+00:00',
 })
 const OFFSET = text({ form: /^[+-]([01]\d|2[0-3]):[0-5]\d$/, says: 'an offset from UTC, as in +01:00' })
-
-/** A form that is right may still be no date: the 31st of June. */
-const moment: Check = (value, path) => {
-  const problems = MOMENT(value, path)
-  return problems.length > 0 || !Number.isNaN(Date.parse(String(value))) ? problems : MOMENT('', path)
-}
 
 const offsetOf = (offset: string): number => {
   const [hours, minutes] = offset.slice(1).split(':').map(Number)

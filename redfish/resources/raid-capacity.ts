@@ -16,6 +16,10 @@ export const FEWEST: Readonly<Record<string, number>> = {
   ...{ RAID0: 1, RAID1: 2, RAID5: 3, RAID6: 4, RAID10: 4, RAID50: 6, RAID60: 8 },
 }
 
+/** Names of the drives of a volume; none where the driver that made it names none. */
+export const drivesOf = ({ physical_disks: named }: Document): string[] =>
+  Array.isArray(named) ? named.map(String) : []
+
 /** Bytes of the largest volume of a type on drives, beside the volumes that they have. */
 export function mostOf(type: string, drives: readonly DiskSpec[], volumes: readonly Document[]): number {
   return Math.min(...drives.map((drive) => drive.size - usedOf(drive, volumes))) * dataDrives(type, drives.length)
@@ -32,8 +36,11 @@ function dataDrives(type: string, count: number): number {
 
 /** Bytes of a drive that volumes take; those of unknown size count as none. */
 function usedOf({ name }: DiskSpec, volumes: readonly Document[]): number {
-  return volumes.reduce((sum, { physical_disks: named, raid_level: level, size_bytes: bytes }) => {
-    if (!Array.isArray(named) || !named.includes(name) || typeof bytes !== 'number') return sum
-    return sum + Math.ceil(bytes / Math.max(1, dataDrives(RAID_TYPES[String(level)] ?? '', named.length)))
-  }, 0)
+  let used = 0
+  for (const volume of volumes) {
+    const [drives, bytes] = [drivesOf(volume), volume['size_bytes']]
+    if (typeof bytes !== 'number' || !drives.includes(name)) continue
+    used += Math.ceil(bytes / Math.max(1, dataDrives(RAID_TYPES[String(volume['raid_level'])] ?? '', drives.length)))
+  }
+  return used
 }

@@ -18,7 +18,7 @@ import { message } from '../protocol/messages.js'
 import { refused, Refusal } from '../protocol/refusal.js'
 import { indicator, indicatorOf, setIndicator } from './indicators.js'
 import { ofMachine, type MachineCall, type Outcome, type Resource } from '../protocol/resource.js'
-import { FEWEST, mostOf, RAID_TYPES } from './raid-capacity.js'
+import { drivesOf, FEWEST, mostOf, RAID_TYPES } from './raid-capacity.js'
 
 interface Controller {
   id: string
@@ -110,7 +110,7 @@ function driveOf(call: MachineCall): Document | undefined {
     Links: {
       Volumes: controller.hasVolumes
         ? call.machine.firmware.volumes.flatMap((volume, index) =>
-            Array.isArray(volume['physical_disks']) && volume['physical_disks'].includes(disk.name)
+            drivesOf(volume).includes(disk.name)
               ? [link(...pathTo(call.machine, controller.id, 'Volumes', volumeId(volume, index)))]
               : [],
           )
@@ -133,8 +133,6 @@ function volumeOf(call: MachineCall): Document | undefined {
   if (!volume) return undefined
   const path = pathTo(machine, controller.id, 'Volumes', volumeId(volume, index))
   const type = RAID_TYPES[String(volume['raid_level'])]
-  const named = volume['physical_disks']
-  const drives = Array.isArray(named) ? named.map(String) : []
   return {
     ...head('Volume', path, String(volume['volume_name'] ?? `Volume ${index + 1}`)),
     ...(type === undefined ? {} : { RAIDType: type }),
@@ -143,7 +141,7 @@ function volumeOf(call: MachineCall): Document | undefined {
     Encrypted: false,
     Identifiers: [],
     Status: status(),
-    Links: { Drives: drives.map((name) => link(...pathTo(machine, controller.id, 'Drives', name))) },
+    Links: { Drives: drivesOf(volume).map((name) => link(...pathTo(machine, controller.id, 'Drives', name))) },
     Actions: {
       '#Volume.Initialize': {
         target: pathOf(...path, 'Actions', 'Volume.Initialize'),
