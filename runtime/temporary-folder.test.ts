@@ -47,6 +47,24 @@ async function owner(parent: string) {
   return child
 }
 
+test('folders are made while another process sweeps without a pause', async () => {
+  const parent = await newParent()
+  const code = `
+    const { sweepTemporaryFolders } = await import(${JSON.stringify(built)})
+    console.log('ready')
+    for (;;) await sweepTemporaryFolders(process.argv[1])`
+  const sweeper = spawn(process.execPath, ['--input-type=module', '-e', code, parent], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void sweeper.kill('SIGKILL'))
+  await once(sweeper.stdout, 'data')
+  for (let made = 0; made < 100; made++) {
+    await using folder = await temporaryFolder(parent)
+    await writeFile(join(folder.path, 'file'), 'x')
+  }
+  expect(await folders(parent)).toEqual([])
+})
+
 test('a process that ends by exit deletes its folders; those of one that was killed go with the next sweep', async () => {
   const parent = await newParent()
   const [ending, killed, living] = await Promise.all([owner(parent), owner(parent), owner(parent)])

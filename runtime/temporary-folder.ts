@@ -28,11 +28,14 @@ const HIDDEN_PREFIX = '.ironstage-tmp-'
 export async function temporaryFolder(parent?: string): Promise<TemporaryFolder> {
   const where = parent ?? tmpdir()
   if (parent !== undefined) await sweepTemporaryFolders(parent)
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     const path = join(where, `${parent === undefined ? PREFIX : HIDDEN_PREFIX}${uuid(systemRandom)}`)
     // A folder that cannot be written fails here, in the system's words.
     await writeFile(lockOf(path), '', { flag: 'wx' })
-    const lock = await tryLock(lockOf(path), 'exclusive')
+    const lock = await tryLock(lockOf(path), 'exclusive').catch((error: unknown) => {
+      if (attempt === MOST_ATTEMPTS || !isFileGone(error)) throw error
+      return undefined
+    })
     // Another process may have swept the file before it was locked.
     const exists = await stat(lockOf(path)).catch(() => null)
     if (!lock || !exists) continue
@@ -42,6 +45,13 @@ export async function temporaryFolder(parent?: string): Promise<TemporaryFolder>
     return { path, [Symbol.asyncDispose]: () => remove(path) }
   }
 }
+
+/** Attempts at a folder, each of which a sweep may meet: one of a thousand was met while others swept without a pause. */
+const MOST_ATTEMPTS = 10
+
+/** Whether SQLite failed because its file was deleted meanwhile: for that it has no code of its own. */
+const isFileGone = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_IOERR')
 
 const lockOf = (path: string): string => `${path}.lock`
 /**
