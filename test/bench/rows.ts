@@ -49,7 +49,7 @@ export const ROWS = {
   ],
   'fleet-of-1000': [
     'machines of 1,000 that a real Ironic deployed',
-    'minutes that this took, at most 10',
+    'minutes that this took',
     'one core, taken by their fleet',
     'one core, taken by that Ironic',
     'Pss of their fleet',

@@ -7,10 +7,12 @@ import { fleetContender } from './contenders.js'
 import { hasFailed, Jobs, restsIn } from './jobs.js'
 
 const MACHINES = 1000
-/** Milliseconds after which it ends, whether all are deployed or not. */
-const LONGEST = 600_000
+/** Milliseconds after which it ends, whether all are deployed or not: Ironic needs nine seconds of processor time a node. */
+const LONGEST = 3 * 3_600_000
 /** Machines under way at a time. */
 const AT_ONCE = 120
+/** Between two lines that say how far it is, in milliseconds. */
+const REPORT_EVERY = 300_000
 /** Between two looks at all nodes, in milliseconds: a list of 1,000 costs Ironic half a second of processor time. */
 const LOOK = 10_000
 
@@ -25,7 +27,7 @@ type Place = keyof typeof NEXT
 
 /**
  * A fleet of 1,000 machines with one real Ironic: each is registered, verified, inspected by its agent, and installed with
- * CoreOS. As many as there is time for.
+ * CoreOS. On two cores that takes more than an hour.
  */
 export async function thousandMachines(): Promise<Measured[]> {
   await using there = await fleetIronic({
@@ -46,6 +48,7 @@ export async function thousandMachines(): Promise<Measured[]> {
   const under = new Map<string, Place>()
   const failed: string[] = []
   let deployed = 0
+  let reported = since
   const begin = async (uuid: string, place: Place): Promise<void> => {
     under.set(uuid, place)
     const [verb] = NEXT[place]
@@ -77,6 +80,9 @@ export async function thousandMachines(): Promise<Measured[]> {
         }
       }
     }
+    if (performance.now() - reported < REPORT_EVERY) continue
+    reported = performance.now()
+    process.stderr.write(`  ${deployed} of ${MACHINES} deployed, ${failed.length} failed\n`)
   }
   const elapsed = performance.now() - since
   const share = (from: number, to: number): number => ((to - from) / elapsed) * 100
@@ -84,7 +90,7 @@ export async function thousandMachines(): Promise<Measured[]> {
   const one = { peer: null, reach: null, runs: 1 }
   return [
     { what: 'machines of 1,000 that a real Ironic deployed', ...one, ours: deployed, unit: '' },
-    { what: 'minutes that this took, at most 10', ...one, ours: elapsed / 60_000, unit: '' },
+    { what: 'minutes that this took', ...one, ours: elapsed / 60_000, unit: '' },
     { what: 'one core, taken by their fleet', ...one, ours: share(ours, await processorTime(pid)), unit: '%' },
     {
       ...{ what: 'one core, taken by that Ironic', ...one, unit: '%' },
