@@ -1,3 +1,4 @@
+export { commandPower } from './bmc-power.js'
 /** The simulated computer: hardware, firmware, boot, disks and programs. */
 export { type CheckedImage, checkImage } from './disk/check-image.js'
 export { compareWithImage } from './disk/compare-with-image.js'

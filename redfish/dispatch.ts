@@ -29,17 +29,20 @@ const METHODS: Readonly<Record<string, Method>> = {
 export async function answered(service: ServiceParts, request: WireRequest): Promise<WireResponse> {
   const { probe } = service
   const routed = route(service, request)
-  const work = () => orRefused(service, () => answer(service, request, routed))
+  let isLie = false
+  const work = () => orRefused(service, () => answer(service, request, routed, isLie))
   if (!probe.watches('bmc')) return work()
   const { resource, machine } = routed
   const { method, target } = request
   const reads = resource?.reads ?? NO_RESOURCE
   const call = METHODS[method] === 'get' ? reads : (resource?.changes ?? reads)
-  const point = { kind: 'bmc', call, method, target, ...(machine && { machine: machine.spec.id }) }
-  // A fault may leave a change out; its answer is that of a change.
-  const answered = await probe.around<WireResponse | undefined>(point, work)
-  if (answered?.headers['odata-version']) return answered
-  return { status: 204, ...answered, headers: { ...HEADERS, ...answered?.headers } }
+  const point = {
+    ...{ kind: 'bmc', call, method, target, ...(machine && { machine: machine.spec.id }) },
+    lie: () => (isLie = true),
+  }
+  const answered = await probe.around<WireResponse>(point, work)
+  if (answered.headers['odata-version']) return answered
+  return { ...answered, headers: { ...HEADERS, ...answered.headers } }
 }
 
 function route({ routes, machines }: ServiceParts, { target }: WireRequest): Routed {
@@ -68,14 +71,20 @@ async function orRefused(service: ServiceParts, work: () => Promise<WireResponse
   }
 }
 
-async function answer(service: ServiceParts, request: WireRequest, routed: Routed): Promise<WireResponse> {
+async function answer(
+  service: ServiceParts,
+  request: WireRequest,
+  routed: Routed,
+  isLie: boolean,
+): Promise<WireResponse> {
   const { path, search, resource, params, machine } = routed
   if (/^\/redfish\/?$/.test(path)) return jsonAnswer(200, { v1: '/redfish/v1/' })
   const { 'odata-version': version } = request.headers
   if (version !== undefined && version !== '4.0')
     throw refused(412, 'HeaderInvalid', ['OData-Version'], { resolution: 'Use version 4.0.' })
   const isOpen = resource?.kind === 'service' && (resource.open === true || isSignIn(resource, request))
-  const caller = isOpen ? undefined : authenticate(service, request, machine)
+  // The root is read at every start of a client; only what a query puts into it depends on who asks.
+  const caller = !isOpen ? authenticate(service, request, machine) : search === '' ? undefined : known(service, request)
   if (!resource || (resource.kind === 'machine' && !machine)) throw refused(404, 'ResourceMissingAtURI', [path])
   const method = METHODS[request.method]
   const isAllowed = method && (resource[method] ?? (method === 'get' ? resource.raw : undefined))
@@ -88,8 +97,17 @@ async function answer(service: ServiceParts, request: WireRequest, routed: Route
   if (method !== 'get' && [...query.keys()].some((name) => name.startsWith('$')))
     throw refused(400, 'QueryNotSupportedOnOperation')
   const body = method === 'get' || method === 'delete' ? {} : bodyOf(request, method === 'post')
-  const call: Call = { service, request, params, body, query, caller }
+  const call: Call = { service, request, params, body, query, caller, isLie }
   return carryOut(resource, method, machine ? { ...call, machine } : call, path)
+}
+
+/** The caller of an open resource, which shows more to one with credentials and is there without them. */
+function known(service: ServiceParts, request: WireRequest): Call['caller'] {
+  try {
+    return authenticate(service, request, undefined)
+  } catch {
+    return undefined
+  }
 }
 
 /** A POST of a session has its credentials in the body. */

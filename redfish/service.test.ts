@@ -124,6 +124,62 @@ describe('a request', () => {
   })
 })
 
+test('the root shows its collections to those who have credentials, also expanded', async () => {
+  await using bmc = await served(2)
+  const { document } = await bmc.call('GET', '/redfish/v1/?$expand=.')
+  expect(document.Systems['Members@odata.count']).toBe(2)
+  const open = await bmc.call('GET', '/redfish/v1/?$expand=.', undefined, {})
+  expect(open.document.Systems).toEqual({ '@odata.id': '/redfish/v1/Systems' })
+  const wrong = await bmc.call('GET', '/redfish/v1/?$expand=.', undefined, basic({ ...ADMIN, password: 'no' }))
+  expect(wrong.document).toEqual(open.document)
+})
+
+describe('an expanded collection', () => {
+  interface Page {
+    Members: Record<string, string>[]
+    'Members@odata.nextLink'?: string
+  }
+  const pages = async (bmc: Awaited<ReturnType<typeof served>>, first: Page): Promise<Page[]> => {
+    const next = first['Members@odata.nextLink']
+    if (next === undefined) return [first]
+    return [first, ...(await pages(bmc, (await bmc.call('GET', next)).document as Page))]
+  }
+  const ids = (all: readonly Page[]) => all.flatMap(({ Members }) => Members.map(({ Id }) => Id))
+  const expected = (count: number) => Array.from({ length: count }, (_, index) => `machine-${index + 1}`)
+
+  test('comes in pages, also below another resource', async () => {
+    await using bmc = await served(1100)
+    const systems = (await bmc.call('GET', '/redfish/v1/Systems?$expand=.')).document as Page
+    expect(systems.Members).toHaveLength(500)
+    const own = await pages(bmc, systems)
+    expect(own.map(({ Members }) => Members.length)).toEqual([500, 500, 100])
+    expect(ids(own)).toEqual(expected(1100))
+    const root = (await bmc.call('GET', '/redfish/v1/?$expand=.($levels=2)')).document as Record<string, Page>
+    expect(root['Systems']!.Members).toHaveLength(500)
+    expect(ids(await pages(bmc, root['Systems']!))).toEqual(expected(1100))
+  })
+
+  test('of many levels has as many members as one answer may have resources', async () => {
+    await using bmc = await served(300)
+    const first = (await bmc.call('GET', '/redfish/v1/Systems?$expand=*($levels=4)')).document as Page
+    expect(first.Members.length).toBeGreaterThan(5)
+    expect(first.Members.length).toBeLessThan(100)
+    expect(first['Members@odata.nextLink']).toBe(
+      `/redfish/v1/Systems?$expand=*($levels=4)&$skip=${first.Members.length}`,
+    )
+  })
+
+  test('is read while other requests are answered', async () => {
+    await using bmc = await served(1000)
+    const order: string[] = []
+    const long = bmc.call('GET', '/redfish/v1/Systems?$expand=*($levels=4)').then(() => order.push('expansion'))
+    await new Promise((resolve) => setImmediate(resolve))
+    await bmc.call('GET', SYSTEM).then(() => order.push('system'))
+    await long
+    expect(order).toEqual(['system', 'expansion'])
+  })
+})
+
 describe('a machine', () => {
   const reset = `${SYSTEM}/Actions/ComputerSystem.Reset`
 
@@ -229,7 +285,7 @@ test('every call passes the probe with its machine, method and path', async () =
   await bmc.call('GET', SYSTEM)
   await bmc.call('POST', `${SYSTEM}/Actions/ComputerSystem.Reset`, { ResetType: 'On' })
   expect(seen).toEqual([
-    { kind: 'bmc', call: 'read power', method: 'GET', target: SYSTEM, machine: 'machine-1' },
+    { kind: 'bmc', call: 'read power', method: 'GET', target: SYSTEM, lie: expect.any(Function), machine: 'machine-1' },
     expect.objectContaining({ call: 'set power', method: 'POST', machine: 'machine-1' }),
   ])
 })

@@ -1,7 +1,7 @@
-import { errorChain } from '../../runtime/index.js'
+import { commandPower } from '../../machine/index.js'
 import { COMPLETION, CommandFailed } from '../protocol/completion.js'
 import { expectControl } from './boot-options.js'
-import { NET_FN, type Bmc, type Call, type Command } from './command.js'
+import { NET_FN, type Call, type Command } from './command.js'
 
 const RESTORE_POLICIES = ['always off', 'previous', 'always on'] as const
 
@@ -25,8 +25,10 @@ async function control({ bmc, data }: Call): Promise<void> {
   if (memory.bootFlags.isRunning) expectControl(bmc)
   if (wanted.needsPower && machine.power() === 'off') throw new CommandFailed(COMPLETION.notInPresentState)
   if (wanted.does === 'diagnostic interrupt') return machine.firmware.signal('nmi')
+  const { clock, logger } = bmc
+  const options = { soft: wanted.isSoft ?? false, patience: PATIENCE, clock, logger }
+  if (!(await commandPower(machine, wanted.does, options))) throw new CommandFailed(COMPLETION.nodeBusy)
   if (wanted.does !== 'off') memory.poweredByCommand = true
-  await pressed(bmc, wanted.does, wanted.isSoft ?? false)
 }
 
 interface Control {
@@ -44,17 +46,6 @@ const CONTROLS: Readonly<Record<number, Control | undefined>> = {
   3: { does: 'reboot', needsPower: true },
   4: { does: 'diagnostic interrupt', needsPower: true },
   5: { does: 'off', isSoft: true, needsPower: true },
-}
-
-/** Presses the power button. As real BMCs do, this answers before a slow machine has reached its state. */
-async function pressed({ machine, clock, logger }: Bmc, target: 'on' | 'off' | 'reboot', soft: boolean): Promise<void> {
-  const done = machine.setPower(target, { soft }).catch((error: unknown) => {
-    logger('warn', `${machine.spec.id} did not change its power: ${errorChain(error).join(': ')}`)
-  })
-  const waited = new AbortController()
-  const patience = clock.sleep(PATIENCE, { weak: true, signal: waited.signal }).catch(() => {})
-  await Promise.race([done, patience])
-  waited.abort()
 }
 
 const IDENTIFY_SECONDS = 15

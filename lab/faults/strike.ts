@@ -21,7 +21,8 @@ const bmcSilent = (point: ProbePoint) => {
 function busy(point: ProbePoint, retryAfter: number): WireResponse {
   if (!isOverHttp(point)) throw new BmcRefused('unreachable', `it answered 503, service unavailable ${OF_THIS_LAB}`)
   const key = point['call'] === 'sign in' ? 'SessionLimitExceeded' : 'ServiceTemporarilyUnavailable'
-  return redfishRefusal(503, key, [String(retryAfter)], { 'retry-after': String(retryAfter) })
+  const args = key === 'SessionLimitExceeded' ? [] : [String(retryAfter)]
+  return redfishRefusal(503, key, args, { 'retry-after': String(retryAfter) })
 }
 
 const diskFailure = (code: 'EIO' | 'ENOSPC') =>
@@ -57,7 +58,11 @@ export async function strike<T>(
       return (isOverIpmi(point) ? NODE_BUSY : busy(point, effect.retryAfter ?? 30)) as T
     case 'bmc-lies':
       // A call that only reads has nothing to lie about; a change is left out.
-      return (isRead(point) ? next() : undefined) as Promise<T>
+      if (isRead(point)) return next()
+      if (!isOverHttp(point)) return undefined as T
+      // A Redfish service answers as if it had carried the change out.
+      ;(point['lie'] as () => void)()
+      return next()
     case 'exit-code':
       return { exitCode: effect.code, stderr: effect.stderr ?? '' } satisfies CommandEnd as T
     case 'disk-error':

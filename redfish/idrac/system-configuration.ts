@@ -124,7 +124,9 @@ function importProfile(call: MachineCall): Outcome {
   )
   const profile = profileOf(body['ImportBuffer'] as string)
   return accepted(
-    service.tasks.start('Import Configuration', machine, service.updateTime, () => apply(machine, profile)),
+    service.tasks.start('Import Configuration', machine, service.updateTime, async () => {
+      if (!call.isLie) await apply(machine, profile)
+    }),
   )
 }
 
@@ -193,6 +195,10 @@ function profileDocument({ spec, firmware }: Machine, includes: (target: string)
 }
 
 export const SYSTEM_CONFIGURATION_RESOURCES: readonly Resource[] = [
-  ofIdrac(`/Managers/{machine}/Actions/Oem/${IMPORT}`, { reads: 'change firmware', post: importProfile }),
+  ofIdrac(`/Managers/{machine}/Actions/Oem/${IMPORT}`, {
+    reads: 'change firmware',
+    post: importProfile,
+    liesItself: true,
+  }),
   ofIdrac(`/Managers/{machine}/Actions/Oem/${EXPORT}`, { reads: 'read firmware', post: exportProfile }),
 ]

@@ -1,6 +1,6 @@
 import { etagOf, HEADERS, jsonAnswer, resourceAnswer, withEtag } from './answers.js'
 import type { Document } from './document.js'
-import { queried } from './query.js'
+import { queried, refuseQuery } from './query.js'
 import { refused } from './refusal.js'
 import type { Call, MachineCall, Method, Outcome, Resource } from './resource.js'
 import type { WireResponse } from '../../wire/index.js'
@@ -20,7 +20,8 @@ export async function carryOut(
     if (expected !== undefined) await checkMatch(resource, call, expected)
   }
   const change = resource[method] as (call: Call) => Outcome | void | Promise<Outcome | void>
-  const { status, document, headers } = (await change(call)) ?? {}
+  const isLeftOut = call.isLie && !(method === 'post' && resource.liesItself)
+  const { status, document, headers } = (isLeftOut ? undefined : await change(call)) ?? {}
   if (document) return jsonAnswer(status ?? 200, withEtag(document), headers)
   if (status !== undefined || method === 'post' || method === 'delete' || !resource.get)
     return { status: status ?? 204, headers: { ...HEADERS, ...headers } }
@@ -29,7 +30,10 @@ export async function carryOut(
 }
 
 async function read(resource: Resource, call: Call | MachineCall, path: string): Promise<WireResponse> {
-  if (resource.raw) return (resource.raw as (call: Call) => WireResponse)(call)
+  if (resource.raw) {
+    refuseQuery(call.query)
+    return (resource.raw as (call: Call) => WireResponse)(call)
+  }
   const document = await documentOf(resource, call)
   if (!document) throw refused(404, 'ResourceMissingAtURI', [path])
   const { query, request } = call

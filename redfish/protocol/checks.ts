@@ -14,7 +14,8 @@ interface Problem {
 /** Checks a value of a request. */
 export type Check = (value: unknown, path: string) => Problem[]
 
-const wrong = (path: string, kind: Problem['kind'], value: unknown, resolution: string): Problem[] => [
+/** One thing that is wrong with a value. */
+export const wrong = (path: string, kind: Problem['kind'], value: unknown, resolution: string): Problem[] => [
   { path, kind, value, resolution },
 ]
 
@@ -27,13 +28,15 @@ export const oneOf =
 
 export const text =
   ({
+    least = 0,
     most = 1024,
     form,
     says = 'the right form',
-  }: { most?: number; form?: Pick<RegExp, 'test'>; says?: string } = {}): Check =>
+  }: { least?: number; most?: number; form?: Pick<RegExp, 'test'>; says?: string } = {}): Check =>
   (value, path) => {
     if (typeof value !== 'string') return wrong(path, 'type', value, 'Use a string.')
     if (value.length > most) return wrong(path, 'format', value, `Use at most ${most} characters.`)
+    if (value.length < least) return wrong(path, 'format', value, `Use at least ${least} characters.`)
     return form && !form.test(value) ? wrong(path, 'format', value, `Use ${says}.`) : []
   }
 

@@ -6,6 +6,10 @@ import { refused } from './refusal.js'
 export const MOST_LEVELS = 4
 /** Members of an expanded collection that come in one answer; the rest has a link. */
 const MOST_EXPANDED = 500
+/** Resources in one answer, after which a collection has a link to the rest, or stays a list of references. */
+const MOST_RESOURCES = 2000
+/** Resources after which other requests are answered: reading a thousand of them takes tenths of a second. */
+const RESOURCES_BETWEEN_PAUSES = 50
 
 /** Reads a resource by its path. Undefined where it cannot be read. */
 export type Fetch = (path: string) => Promise<Document | undefined>
@@ -18,35 +22,40 @@ const SUPPORTED = ['$expand', '$select', '$top', '$skip', 'only']
  * @throws Refusal 400 for a value that cannot be used, 501 for an unsupported parameter that begins with `$`
  */
 export async function queried(document: Document, query: URLSearchParams, fetch: Fetch): Promise<Document> {
-  for (const name of query.keys())
-    if (name.startsWith('$') && !SUPPORTED.includes(name))
-      throw refused(501, 'QueryParameterUnsupported', [name], { resolution: `Use ${SUPPORTED.join(', ')}.` })
-  const isCollection = Array.isArray(document['Members'])
+  checkSupported(query)
+  const hasMembers = isCollection(document)
   let result = document
   if (query.has('only')) {
     const value = query.get('only')!
     if (value !== '')
       throw refused(400, 'QueryParameterValueFormatError', [value, 'only'], { resolution: 'Use no value.' })
-    if (!isCollection) throw refused(400, 'QueryNotSupportedOnResource')
+    if (!hasMembers) throw refused(400, 'QueryNotSupportedOnResource')
     const [single, ...others] = document['Members'] as Reference[]
     if (single && others.length === 0) result = (await fetch(single['@odata.id'])) ?? document
   }
   if (query.has('$top') || query.has('$skip')) {
-    if (!isCollection) throw refused(400, 'QueryNotSupportedOnResource')
+    if (!hasMembers) throw refused(400, 'QueryNotSupportedOnResource')
     result = paged(result, countOf(query, '$skip') ?? 0, countOf(query, '$top'), query)
   }
   const expand = query.get('$expand')
   if (expand !== null) {
-    const { kind, levels } = expandOf(expand)
-    const members = result['Members']
-    if (Array.isArray(members) && members.length > MOST_EXPANDED) {
-      const skipped = countOf(query, '$skip') ?? 0
-      result = paged(document, skipped, MOST_EXPANDED, query)
-    }
-    result = (await expanded(result, kind, levels, fetch)) as Document
+    result = await new Expansion(expandOf(expand), fetch).document(result, query)
   }
   const select = query.get('$select')
   return select === null ? result : selected(result, selectionOf(select))
+}
+
+function checkSupported(query: URLSearchParams): void {
+  for (const name of query.keys())
+    if (name.startsWith('$') && !SUPPORTED.includes(name))
+      throw refused(501, 'QueryParameterUnsupported', [name], { resolution: `Use ${SUPPORTED.join(', ')}.` })
+}
+
+/** @throws Refusal 501 for a query of a stream or another text, which no parameter changes */
+export function refuseQuery(query: URLSearchParams): void {
+  const name = [...query.keys()].find((each) => each.startsWith('$') || each === 'only')
+  if (name !== undefined)
+    throw refused(501, 'QueryParameterUnsupported', [name], { resolution: 'Read it without a query.' })
 }
 
 function countOf(query: URLSearchParams, name: '$top' | '$skip'): number | undefined {
@@ -60,16 +69,24 @@ function countOf(query: URLSearchParams, name: '$top' | '$skip'): number | undef
 function paged(document: Document, skip: number, top: number | undefined, query: URLSearchParams): Document {
   const members = document['Members'] as Reference[]
   const end = top === undefined ? members.length : skip + top
-  const { Members: _, ...rest } = document
-  const page = { ...rest, Members: members.slice(skip, end) }
-  if (end >= members.length || top === 0) return page
-  const next = new URLSearchParams(query)
-  next.set('$skip', String(end))
-  const text = next.toString().replaceAll('%24', '$')
-  return { ...page, 'Members@odata.nextLink': `${String(document['@odata.id'])}?${text}` }
+  const page = { ...document, Members: members.slice(skip, end) }
+  return end >= members.length || top === 0 ? page : { ...page, ...linkFrom(document, query, end) }
 }
 
-function expandOf(value: string): { kind: '.' | '~' | '*'; levels: number } {
+/** The link to the rest of a collection. @param skip members before it */
+function linkFrom(document: Document, query: URLSearchParams, skip: number): Document {
+  const next = new URLSearchParams(query)
+  next.set('$skip', String(skip))
+  return { 'Members@odata.nextLink': `${String(document['@odata.id'])}?${decodeURIComponent(next.toString())}` }
+}
+
+/** References to replace by their resources: `.` those outside of `Links`, `~` those in `Links`, `*` all; so many levels deep. */
+interface Expand {
+  kind: '.' | '~' | '*'
+  levels: number
+}
+
+function expandOf(value: string): Expand {
   const [, kind, levels = '1'] = /^([.~*])(?:\(\$levels=(\d+)\))?$/.exec(value) ?? []
   if (kind === undefined)
     throw refused(400, 'QueryParameterValueFormatError', [value, '$expand'], {
@@ -78,39 +95,81 @@ function expandOf(value: string): { kind: '.' | '~' | '*'; levels: number } {
   const count = Number(levels)
   if (count < 1 || count > MOST_LEVELS)
     throw refused(400, 'QueryParameterOutOfRange', [levels, '$expand', `1 to ${MOST_LEVELS}`])
-  return { kind: kind as '.', levels: count }
+  return { kind: kind as Expand['kind'], levels: count }
 }
 
-/** Puts resources in place of references: `.` those outside of `Links`, `~` those in `Links`, `*` all. */
-async function expanded(
-  value: unknown,
-  kind: '.' | '~' | '*',
-  levels: number,
-  fetch: Fetch,
-  within: 'body' | 'links' = 'body',
-): Promise<unknown> {
-  if (levels === 0) return value
-  if (Array.isArray(value)) {
-    const items: unknown[] = []
-    for (const item of value) items.push(await expanded(item, kind, levels, fetch, within))
-    return items
+/** Puts resources in place of references, as many as one answer may have. */
+class Expansion {
+  readonly #kind: Expand['kind']
+  readonly #levels: number
+  readonly #fetch: Fetch
+  #count = 0
+
+  constructor({ kind, levels }: Expand, fetch: Fetch) {
+    this.#kind = kind
+    this.#levels = levels
+    this.#fetch = fetch
   }
-  if (!isObject(value)) return value
-  const names = Object.keys(value)
-  if (names.length === 1 && names[0] === '@odata.id') {
-    const isWanted = kind === '*' || (kind === '~') === (within === 'links')
-    const path = String(value['@odata.id'])
-    const found = isWanted && !path.includes('#') ? await fetch(path) : undefined
-    return found === undefined ? value : expanded(found, kind, levels - 1, fetch)
+
+  /** @param query of the request, which a link to the rest repeats */
+  async document(document: Document, query: URLSearchParams): Promise<Document> {
+    return isCollection(document)
+      ? this.#collection(document, this.#levels, query)
+      : ((await this.#value(document, this.#levels, 'body')) as Document)
   }
-  const result: Document = {}
-  for (const name of names) {
-    const inside = name === 'Links' ? 'links' : within
-    // References to settings and to what a resource was made of stay as they are.
-    result[name] = name.startsWith('@') ? value[name] : await expanded(value[name], kind, levels, fetch, inside)
+
+  async #value(value: unknown, levels: number, within: 'body' | 'links'): Promise<unknown> {
+    if (levels === 0) return value
+    if (Array.isArray(value)) {
+      const items: unknown[] = []
+      for (const item of value) items.push(await this.#value(item, levels, within))
+      return items
+    }
+    if (!isObject(value)) return value
+    if (isReference(value)) return this.#reference(value, levels, within)
+    const result: Document = {}
+    for (const [name, item] of Object.entries(value)) {
+      const inside = name === 'Links' ? 'links' : within
+      // References to settings and to what a resource was made of stay as they are.
+      result[name] = name.startsWith('@') ? item : await this.#value(item, levels, inside)
+    }
+    return result
   }
-  return result
+
+  async #reference(reference: Reference, levels: number, within: 'body' | 'links'): Promise<unknown> {
+    const path = reference['@odata.id']
+    const isWanted = this.#kind === '*' || (this.#kind === '~') === (within === 'links')
+    const found = isWanted && !path.includes('#') ? await this.#read(path) : undefined
+    if (!found) return reference
+    if (!isCollection(found)) return this.#value(found, levels - 1, 'body')
+    const rest = new URLSearchParams({ $expand: `${this.#kind}($levels=${levels - 1})` })
+    return levels > 1 && this.#count < MOST_RESOURCES ? this.#collection(found, levels - 1, rest) : found
+  }
+
+  /** Expands members until the page or the answer is full. */
+  async #collection(document: Document, levels: number, query: URLSearchParams): Promise<Document> {
+    const { Members, ...rest } = document
+    const all = Members as Reference[]
+    const members: unknown[] = []
+    for (const member of all) {
+      if (members.length === MOST_EXPANDED || this.#count >= MOST_RESOURCES) break
+      members.push(await this.#reference(member, levels, 'body'))
+    }
+    const result = { ...rest, Members: members }
+    if (members.length === all.length) return result
+    return { ...result, ...linkFrom(document, query, (countOf(query, '$skip') ?? 0) + members.length) }
+  }
+
+  async #read(path: string): Promise<Document | undefined> {
+    if (++this.#count % RESOURCES_BETWEEN_PAUSES === 0) await new Promise((resolve) => setImmediate(resolve))
+    return this.#fetch(path)
+  }
 }
+
+const isCollection = (document: Document): boolean => Array.isArray(document['Members'])
+
+const isReference = (value: Document): value is Document & Reference =>
+  typeof value['@odata.id'] === 'string' && Object.keys(value).length === 1
 
 /** Names by their paths, as Status/Health. */
 type Selection = Map<string, Selection>

@@ -35,3 +35,74 @@ test('the ETag of a selection is that of the resource, also where it is said to 
   )
   expect(change.status).toBe(200)
 })
+
+const MEDIUM = 'Managers/machine-1/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia'
+const SUBSCRIPTION = { Destination: 'http://127.0.0.1:1/', Protocol: 'Redfish' }
+
+test.each([
+  [
+    'a medium that is not to be inserted',
+    'POST',
+    MEDIUM,
+    { Image: 'http://a.test/i', Inserted: false },
+    'ListInserted',
+  ],
+  [
+    ...(['a medium of another protocol', 'POST', MEDIUM] as const),
+    ...[{ Image: 'http://a.test/i', TransferProtocolType: 'NFS' }, 'ConflictTransferProtocolType'],
+  ],
+  [
+    ...(['a BIOS setting of another type', 'PATCH', 'Systems/machine-1/Bios/Settings'] as const),
+    ...[{ Attributes: { QuietBoot: { a: 1 } } }, 'TypeErrorAttributes/QuietBoot'],
+  ],
+  [
+    ...(['a number that a BIOS setting cannot have', 'PATCH', 'Systems/machine-1/Bios/Settings'] as const),
+    ...[{ Attributes: { PowerOnDelay: 241 } }, 'OutOfRangeAttributes/PowerOnDelay'],
+  ],
+  [
+    ...(['a time that settings cannot take effect at', 'PATCH', 'Systems/machine-1/Bios/Settings'] as const),
+    { Attributes: {}, '@Redfish.SettingsApplyTime': { ApplyTime: 'Nonsense' } },
+    'NotInList@Redfish.SettingsApplyTime/ApplyTime',
+  ],
+  [
+    ...(['a header that ends a line', 'POST', 'EventService/Subscriptions'] as const),
+    ...[{ ...SUBSCRIPTION, HttpHeaders: [{ 'X-A': 'b\r\nEvil: 1' }] }, 'FormatErrorHttpHeaders'],
+  ],
+  [
+    ...(['a header whose name has a space', 'POST', 'EventService/Subscriptions'] as const),
+    ...[{ ...SUBSCRIPTION, HttpHeaders: [{ 'X A': 'b' }] }, 'FormatErrorHttpHeaders'],
+  ],
+] as [string, string, string, object, string][])(
+  '%s is refused, with its property',
+  async (_, method, path, body, why) => {
+    await using bmc = await served()
+    const { status, document } = await bmc.call(method, `/redfish/v1/${path}`, body)
+    const [{ MessageId, RelatedProperties }] = document.error['@Message.ExtendedInfo']
+    expect(status).toBe(400)
+    const kind = String(MessageId)
+      .split('.')
+      .at(-1)!
+      .replace(/^.*?Value(NotIn)?/, '$1')
+    expect(kind + String(RelatedProperties[0]).replace('#/', '')).toBe(why.replace(/^List/, 'NotInList'))
+  },
+)
+
+test('a filter of the stream of events is refused', async () => {
+  await using bmc = await served()
+  expect((await bmc.call('GET', "/redfish/v1/EventService/SSE?$filter=EventType eq 'Alert'")).status).toBe(501)
+})
+
+test('a third power command is refused while two are carried out', async () => {
+  await using bmc = await served()
+  const reset = (ResetType: string) => bmc.call('POST', `${SYSTEM}/Actions/ComputerSystem.Reset`, { ResetType })
+  let go = (): void => {}
+  const held = new Promise<void>((resolve) => (go = resolve))
+  using _slow = bmc.probe.attach(async (point, next) => {
+    if (point.kind === 'power') await held
+    return next()
+  })
+  const statuses = (await Promise.all([reset('On'), reset('ForceOff'), reset('On')])).map(({ status }) => status)
+  expect(statuses).toEqual([204, 204, 503])
+  go()
+  await expect.poll(async () => (await reset('ForceOff')).status).toBe(204)
+})

@@ -16,6 +16,8 @@ export interface Call {
   readonly query: URLSearchParams
   /** The caller; undefined where no credentials were needed. */
   readonly caller: Credentials | undefined
+  /** Whether a fault has the BMC confirm the change and leave it out. */
+  readonly isLie: boolean
 }
 
 /** A call to a resource of one machine. */
@@ -45,6 +47,8 @@ interface Methods<C> {
   put?: Change<C>
   post?: Change<C>
   delete?: Change<C>
+  /** The POST itself leaves its change out where {@link Call.isLie}, since its answer names what it made. */
+  liesItself?: true
   /** Name of a read for faults and the journal, as in `read power`. */
   reads: string
   /** The same of a change. */

@@ -1,12 +1,13 @@
-import { settingProblem, type BiosAttribute, type BiosValue, type Machine } from '../../machine/index.js'
-import { anyObject, checkAction, checkPatch } from '../protocol/checks.js'
+import type { BiosAttribute, BiosValue } from '../../machine/index.js'
+import { bool, checkAction, checkPatch, integer, object, oneOf, text, type Check } from '../protocol/checks.js'
 import { head, link, pathOf, typeOf, type Document } from '../protocol/document.js'
-import { message } from '../protocol/messages.js'
-import { Refusal } from '../protocol/refusal.js'
 import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
 
 /** Id of the attribute registry of a machine's BIOS. All machines have the same attributes. */
 export const BIOS_REGISTRY = 'BiosAttributeRegistry.v1_0_0'
+
+/** When settings take effect. */
+const APPLY_TIMES = ['OnReset']
 
 const values = (attributes: readonly BiosAttribute[]): Record<string, BiosValue> =>
   Object.fromEntries(attributes.map(({ name, value }) => [name, value]))
@@ -20,7 +21,7 @@ function biosOf({ machine: { spec, firmware } }: MachineCall): Document {
     '@Redfish.Settings': {
       '@odata.type': '#Settings.v1_3_5.Settings',
       SettingsObject: link(...path, 'Settings'),
-      SupportedApplyTimes: ['OnReset'],
+      SupportedApplyTimes: APPLY_TIMES,
       Messages: [],
     },
     Links: { ActiveSoftwareImage: link('UpdateService', 'FirmwareInventory', `${spec.id}-bios`) },
@@ -40,32 +41,38 @@ function settingsOf({ machine }: MachineCall): Document {
     Attributes: { ...pendingBios },
     '@Redfish.SettingsApplyTime': {
       '@odata.type': '#Settings.v1_3_5.PreferredApplyTime',
-      ApplyTime: 'OnReset',
-      'ApplyTime@Redfish.AllowableValues': ['OnReset'],
+      ApplyTime: APPLY_TIMES[0],
+      'ApplyTime@Redfish.AllowableValues': APPLY_TIMES,
     },
   }
 }
 
 /** @throws Refusal 400 that names each attribute that the firmware lacks or that cannot have its value */
 async function change({ machine, body }: MachineCall): Promise<void> {
-  checkPatch(body, { Attributes: anyObject }, { AttributeRegistry: '' })
-  const wanted = body['Attributes'] as Record<string, BiosValue>
-  checkAttributes(machine, wanted)
-  await machine.firmware.setBios(wanted)
+  const { bios } = machine.firmware.report()
+  const fields = Object.fromEntries(bios.filter(({ readOnly }) => !readOnly).map((each) => [each.name, checkOf(each)]))
+  checkPatch(
+    body,
+    {
+      Attributes: object(fields, values(bios)),
+      '@Redfish.SettingsApplyTime': object({ ApplyTime: oneOf(APPLY_TIMES) }),
+    },
+    { AttributeRegistry: '' },
+  )
+  await machine.firmware.setBios((body['Attributes'] ?? {}) as Record<string, BiosValue>)
 }
 
-function checkAttributes({ firmware }: Machine, wanted: Readonly<Record<string, unknown>>): void {
-  const known = new Map(firmware.report().bios.map((each) => [each.name, each]))
-  const problems = Object.entries(wanted).flatMap(([name, value]) => {
-    const property = `Attributes/${name}`
-    const attribute = known.get(name)
-    if (!attribute) return message('PropertyUnknown', [name], { property })
-    if (attribute.readOnly) return message('PropertyNotWritable', [name], { property })
-    const problem = settingProblem(name, value as BiosValue, attribute)
-    if (problem === undefined) return []
-    return message('PropertyValueNotInList', [String(value), name], { property, resolution: `${problem}.` })
-  })
-  if (problems.length > 0) throw new Refusal(400, problems)
+function checkOf({ type, allowed, lower, upper, shortest, longest }: BiosAttribute): Check {
+  switch (type) {
+    case 'Enumeration':
+      return oneOf(allowed)
+    case 'Boolean':
+      return bool
+    case 'Integer':
+      return integer(lower!, upper!)
+    case 'String':
+      return text({ least: shortest!, most: longest! })
+  }
 }
 
 /** The attribute registry of a machine's BIOS. */

@@ -77,7 +77,8 @@ const below = (parent: Parent): Resource[] => {
     const pem = String(body['CertificateString'])
     certificateIn(pem)
     const id = uuid(service.random).slice(0, 8)
-    await machine.firmware.trustMedia(slot.device, { certificates: [...slot.certificates, { id, pem }] })
+    const certificates = [...slot.certificates, { id, pem }]
+    if (!call.isLie) await machine.firmware.trustMedia(slot.device, { certificates })
     const path = pathTo(machine, params['slot']!, id)
     return { status: 201, headers: { location: pathOf(...path) }, document: certificateOf(path, pem) }
   }
@@ -93,6 +94,7 @@ const below = (parent: Parent): Resource[] => {
         return members && collection('CertificateCollection', path, 'Certificates', members)
       },
       post: add,
+      liesItself: true,
     }),
     ofMachine(`/${parent}/{machine}/VirtualMedia/{slot}/Certificates/{certificate}`, {
       reads: 'read certificates',

@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isObject, uuid } from '../../runtime/index.js'
 import type { EventSubscription, Machine } from '../../machine/index.js'
 import { answerOfStream } from '../../wire/index.js'
@@ -114,14 +115,33 @@ function originsOf(call: Call): Machine[] {
   return [...new Set(machines)]
 }
 
-/** Headers as the schema has them, an array of objects. */
+/**
+ * Headers as the schema has them, an array of objects.
+ *
+ * @throws Refusal 400 also for headers that no request can have
+ */
 function headersIn(value: unknown): Record<string, string> {
   const list = Array.isArray(value) ? value : [value]
-  const isRight = list.every((each) => isObject(each) && Object.values(each).every((text) => typeof text === 'string'))
-  if (isRight) return Object.assign({}, ...list) as Record<string, string>
-  throw refused(400, 'PropertyValueTypeError', ['******', 'HttpHeaders'], {
-    ...{ property: 'HttpHeaders', resolution: 'Use an array of objects with texts.' },
-  })
+  const about = { property: 'HttpHeaders', resolution: 'Use an array of objects with texts.' }
+  if (!list.every((each) => isObject(each) && Object.values(each).every((text) => typeof text === 'string')))
+    throw refused(400, 'PropertyValueTypeError', ['******', 'HttpHeaders'], about)
+  const headers = Object.assign({}, ...list) as Record<string, string>
+  for (const [name, text] of Object.entries(headers)) checkHeader(name, text)
+  return headers
+}
+
+function checkHeader(name: string, text: string): void {
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, text)
+  } catch {
+    throw refused(400, 'PropertyValueFormatError', ['******', 'HttpHeaders'], {
+      ...{
+        property: 'HttpHeaders',
+        resolution: `${JSON.stringify(name)} cannot be a header, or cannot have this value.`,
+      },
+    })
+  }
 }
 
 async function unsubscribe(call: Call): Promise<void> {

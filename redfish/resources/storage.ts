@@ -121,6 +121,9 @@ function driveOf(call: MachineCall): Document | undefined {
 
 const GIB = 1024 ** 3
 
+/** When volumes are made. */
+const APPLY_TIMES = ['Immediate']
+
 const volumeId = (volume: Readonly<Record<string, unknown>>, index: number): string => String(volume['id'] ?? index + 1)
 
 /** Volumes are the machine's logical disks, whether they were made here or by a driver of Ironic. */
@@ -131,6 +134,15 @@ function volumeOf(call: MachineCall): Document | undefined {
   const index = machine.firmware.volumes.findIndex((each, at) => volumeId(each, at) === params['volume'])
   const volume = machine.firmware.volumes[index]
   if (!volume) return undefined
+  return volumeDocument(machine, controller, volume, index)
+}
+
+function volumeDocument(
+  machine: Machine,
+  controller: Controller,
+  volume: Readonly<Record<string, unknown>>,
+  index: number,
+): Document {
   const path = pathTo(machine, controller.id, 'Volumes', volumeId(volume, index))
   const type = RAID_TYPES[String(volume['raid_level'])]
   return {
@@ -170,6 +182,7 @@ async function createVolume(call: MachineCall): Promise<Outcome> {
     Drives: listOf(object({ '@odata.id': text() })),
     ...{ DisplayName: text({ most: 64 }), VolumeUsage: text(), VolumeType: text(), Encrypted: anything },
     ...{ Oem: anyObject, OptimumIOSizeBytes: anything, InitializeMethod: anything },
+    '@Redfish.OperationApplyTime': oneOf(APPLY_TIMES),
   }
   checkCreation(body, fields, [])
   const wanted = ((body['Links'] as Document | undefined)?.['Drives'] ?? body['Drives'] ?? []) as Record<
@@ -208,10 +221,10 @@ async function createVolume(call: MachineCall): Promise<Outcome> {
     volume_name: String(body['Name'] ?? body['DisplayName'] ?? `Volume ${id}`),
     physical_disks: drives.map(({ name }) => name),
   }
-  await machine.firmware.setVolumes([...machine.firmware.volumes, volume])
-  const made = { ...call, params: { ...call.params, volume: id } }
+  const all = [...machine.firmware.volumes, volume]
+  if (!call.isLie) await machine.firmware.setVolumes(all)
   const location = pathOf(...pathTo(machine, controller.id, 'Volumes', id))
-  return { status: 201, headers: { location }, document: volumeOf(made)! }
+  return { status: 201, headers: { location }, document: volumeDocument(machine, controller, volume, all.length - 1) }
 }
 
 function driveNamed(path: string | undefined, { machine }: MachineCall, { id, disks }: Controller): DiskSpec {
@@ -252,7 +265,7 @@ const volumeCollection = (call: MachineCall): Document | undefined => {
     ...collection('VolumeCollection', path, 'Volumes', members),
     '@Redfish.OperationApplyTimeSupport': {
       '@odata.type': '#Settings.v1_3_5.OperationApplyTimeSupport',
-      SupportedValues: ['Immediate'],
+      SupportedValues: APPLY_TIMES,
     },
   }
 }
@@ -295,6 +308,7 @@ export const STORAGE_RESOURCES: readonly Resource[] = [
     changes: 'change firmware',
     get: volumeCollection,
     post: createVolume,
+    liesItself: true,
   }),
   ofMachine(`${ROOT}/{storage}/Volumes/{volume}`, {
     reads: 'read hardware',

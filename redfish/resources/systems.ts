@@ -1,5 +1,5 @@
-import { errorChain, systemClock } from '../../runtime/index.js'
-import { systemUuid, type Machine } from '../../machine/index.js'
+import { systemClock } from '../../runtime/index.js'
+import { commandPower, systemUuid, type Machine } from '../../machine/index.js'
 import { dellParts, systemLinks } from '../idrac/idrac.js'
 import { checkAction, checkPatch, oneOf } from '../protocol/checks.js'
 import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
@@ -81,6 +81,8 @@ const RESETS = [
 
 /** Milliseconds of wall time after which a reset is answered even if the machine has not changed its power yet, as BMCs do. */
 const RESET_PATIENCE = 100
+/** Seconds after which a client may try again, while earlier resets are carried out. */
+const BUSY_FOR = '5'
 
 /** Carries out a reset of a system or a chassis, whose actions have the same values. */
 export const reset =
@@ -92,34 +94,31 @@ export const reset =
     if (!isOn && ['GracefulShutdown', 'GracefulRestart', 'ForceRestart', 'PowerCycle', 'Nmi'].includes(type))
       throw refused(409, 'ChassisPowerStateOnRequired', [machine.spec.id], { resolution: 'Switch it on first.' })
     if (type === 'Nmi') return machine.firmware.signal('nmi')
-    const done = powerOf(machine, type, isOn).catch((error: unknown) =>
-      service.logger('warn', `${machine.spec.id} did not follow ${type}: ${errorChain(error).join(': ')}`),
-    )
-    const over = new AbortController()
-    const patience = systemClock()
-      .sleep(RESET_PATIENCE, { signal: over.signal, weak: true })
-      .catch(() => {})
-    await Promise.race([done, patience])
-    over.abort()
+    const { target, soft = false } = POWER_OF[type] ?? (isOn ? SHUTDOWN : SWITCH_ON)
+    const options = { soft, patience: RESET_PATIENCE, clock: systemClock(), logger: service.logger }
+    if (await commandPower(machine, target, options)) return
+    throw refused(503, 'ServiceTemporarilyUnavailable', [BUSY_FOR], {
+      ...{ resolution: 'Wait until the power has changed.', headers: { 'retry-after': BUSY_FOR } },
+    })
   }
 
-function powerOf(machine: Machine, type: Exclude<(typeof RESETS)[number], 'Nmi'>, isOn: boolean): Promise<void> {
-  switch (type) {
-    case 'On':
-    case 'ForceOn':
-      return machine.setPower('on')
-    case 'ForceOff':
-      return machine.setPower('off')
-    case 'GracefulShutdown':
-      return machine.setPower('off', { soft: true })
-    case 'GracefulRestart':
-      return machine.setPower('reboot', { soft: true })
-    case 'ForceRestart':
-    case 'PowerCycle':
-      return machine.setPower('reboot')
-    case 'PushPowerButton':
-      return isOn ? machine.setPower('off', { soft: true }) : machine.setPower('on')
-  }
+interface PowerChange {
+  target: 'on' | 'off' | 'reboot'
+  soft?: boolean
+}
+
+const SWITCH_ON: PowerChange = { target: 'on' }
+const SHUTDOWN: PowerChange = { target: 'off', soft: true }
+
+/** The changes of resets. A press of the power button is missing: it depends on the power. */
+const POWER_OF: Readonly<Partial<Record<(typeof RESETS)[number], PowerChange>>> = {
+  On: SWITCH_ON,
+  ForceOn: SWITCH_ON,
+  ForceOff: { target: 'off' },
+  GracefulShutdown: SHUTDOWN,
+  GracefulRestart: { target: 'reboot', soft: true },
+  ForceRestart: { target: 'reboot' },
+  PowerCycle: { target: 'reboot' },
 }
 
 export const RESET_TYPES: readonly string[] = RESETS

@@ -111,6 +111,7 @@ function simpleUpdate(call: Call): Outcome {
   const { machine } = found[0]!
   if (found.some((each) => each.machine !== machine)) throw wrong(targets.join(', '), 'Update one machine at a time.')
   const task = service.tasks.start('Firmware update', machine, service.updateTime, async () => {
+    if (call.isLie) return
     await transferred(call, image)
     for (const { component } of found) await machine.firmware.flash(component.component, image)
   })
@@ -148,7 +149,7 @@ export const UPDATE_RESOURCES: readonly Resource[] = [
       },
     }),
   }),
-  ofService(`/UpdateService/Actions/${ACTION}`, { reads: 'change firmware', post: simpleUpdate }),
+  ofService(`/UpdateService/Actions/${ACTION}`, { reads: 'change firmware', post: simpleUpdate, liesItself: true }),
   ofService('/UpdateService/FirmwareInventory', {
     reads: 'read firmware',
     get: ({ service, caller }) => {

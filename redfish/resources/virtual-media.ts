@@ -1,5 +1,5 @@
 import type { Machine, MediaDevice } from '../../machine/index.js'
-import { bool, checkAction, checkPatch, nullable, oneOf, text, url, type Check } from '../protocol/checks.js'
+import { bool, checkAction, checkPatch, nullable, oneOf, text, url, wrong, type Check } from '../protocol/checks.js'
 import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
 import { refused } from '../protocol/refusal.js'
 import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
@@ -24,13 +24,16 @@ const PROTOCOLS = ['HTTP', 'HTTPS', 'NFS', 'CIFS', 'FTP', 'SFTP', 'SCP', 'TFTP',
 
 const MEDIUM: Readonly<Record<string, Check>> = {
   Image: url,
-  Inserted: bool,
   WriteProtected: bool,
   TransferMethod: oneOf(['Stream', 'Upload']),
   TransferProtocolType: oneOf(PROTOCOLS),
   UserName: nullable(text({ most: 256 })),
   Password: nullable(text({ most: 1024 })),
 }
+
+/** An image that a slot has, and that is not inserted, is none here. */
+const inserted: Check = (value, path) =>
+  value === true || typeof value !== 'boolean' ? bool(value, path) : wrong(path, 'list', value, 'Use true.')
 
 const slotOf = ({ params }: MachineCall) => MEDIA_SLOTS.get(params['slot']!)
 
@@ -84,8 +87,14 @@ function protocolOf(image: string): string {
   return PROTOCOLS.includes(scheme) ? scheme : 'OEM'
 }
 
+/** @throws Refusal 400 for an image that is of another protocol than the request says */
 function insert(call: MachineCall, wanted: Document): Promise<void> {
-  const { UserName, Password, WriteProtected } = wanted
+  const { UserName, Password, WriteProtected, TransferProtocolType: protocol } = wanted
+  const actual = protocolOf(String(wanted['Image']))
+  if (protocol !== undefined && protocol !== actual)
+    throw refused(400, 'PropertyValueConflict', ['TransferProtocolType', 'Image'], {
+      ...{ property: 'TransferProtocolType', resolution: `Use ${actual}, or leave it out.` },
+    })
   const username = UserName as string | null | undefined
   const password = Password as string | null | undefined
   return call.machine.firmware.insert(present(call).device, String(wanted['Image']), {
@@ -101,7 +110,7 @@ const eject = (call: MachineCall): Promise<void> => call.machine.firmware.eject(
 async function patch(call: MachineCall, parent: Parent): Promise<void> {
   const { body, machine, params } = call
   const current = mediumOf(parent, machine, params['slot']!)
-  checkPatch(body, { ...MEDIUM, Image: nullable(url), VerifyCertificate: bool }, current)
+  checkPatch(body, { ...MEDIUM, Image: nullable(url), Inserted: bool, VerifyCertificate: bool }, current)
   if (body['VerifyCertificate'] !== undefined) {
     await call.machine.firmware.trustMedia(present(call).device, { verify: body['VerifyCertificate'] === true })
     if (body['Image'] === undefined && body['Inserted'] === undefined) return
@@ -134,7 +143,7 @@ const below = (parent: Parent): Resource[] => {
       reads: 'change media',
       post: async (call) => {
         present(call)
-        checkAction('VirtualMedia.InsertMedia', call.body, MEDIUM, ['Image'])
+        checkAction('VirtualMedia.InsertMedia', call.body, { ...MEDIUM, Inserted: inserted }, ['Image'])
         await insert(call, call.body)
       },
     }),

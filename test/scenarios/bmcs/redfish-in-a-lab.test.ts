@@ -8,6 +8,7 @@ import { seconds, systemClock } from '../../../runtime/index.js'
 /** BMCs of a lab's machines over Redfish, from outside, with the lab's faults and its journal. */
 
 const SYSTEM = '/redfish/v1/Systems/machine-1'
+const UPDATE = '/redfish/v1/UpdateService/Actions/UpdateService.SimpleUpdate'
 const ADMIN = { username: 'admin', password: 'secret-1' }
 
 async function servedLab() {
@@ -21,10 +22,10 @@ async function servedLab() {
     await lab[Symbol.asyncDispose]()
   })
   const authorization = `Basic ${Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64')}`
-  const call = async (method: string, path: string, body?: unknown) => {
+  const call = async (method: string, path: string, body?: unknown, more: Record<string, string> = {}) => {
     const answer = await fetch(bmcs.url + path, {
       method,
-      headers: { authorization, 'content-type': 'application/json' },
+      headers: { authorization, 'content-type': 'application/json', ...more },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     return { status: answer.status, headers: answer.headers, text: await answer.text() }
@@ -59,7 +60,7 @@ test('an update of firmware fetches its image, and fails where there is none', a
   await new Promise<void>((resolve) => images.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void images.close())
   const updated = async (name: string) => {
-    const { headers } = await call('POST', '/redfish/v1/UpdateService/Actions/UpdateService.SimpleUpdate', {
+    const { headers } = await call('POST', UPDATE, {
       ImageURI: `http://127.0.0.1:${(images.address() as AddressInfo).port}/${name}`,
       Targets: [SYSTEM],
     })
@@ -130,8 +131,23 @@ describe('a fault strikes calls over Redfish:', () => {
     strike({ machine: 'machine-1' }, { kind: 'bmc-lies' })
     expect((await switchOn()).status).toBe(204)
     expect(machine().power()).toBe('off')
-    expect((await call('PATCH', SYSTEM, { IndicatorLED: 'Lit' })).status).toBe(204)
+    expect((await call('PATCH', SYSTEM, { IndicatorLED: 'Lit' })).status).toBe(200)
     expect(JSON.parse((await call('GET', SYSTEM)).text)).toMatchObject({ PowerState: 'Off', IndicatorLED: 'Off' })
+  })
+
+  test('a lying BMC answers like one that has made a volume, updated firmware or refused a caller', async () => {
+    const { call, strike, machine } = await servedLab()
+    strike({ machine: 'machine-1' }, { kind: 'bmc-lies' })
+    const volumes = `${SYSTEM}/Storage/RAID.1/Volumes`
+    const made = await call('POST', volumes, { RAIDType: 'RAID0' })
+    expect(made).toMatchObject({ status: 201 })
+    expect(JSON.parse(made.text)).toMatchObject({ RAIDType: 'RAID0' })
+    expect(JSON.parse((await call('GET', volumes)).text)).toMatchObject({ Members: [] })
+    const before = machine().firmware.versions()
+    const update = { ImageURI: 'http://127.0.0.1:1/bios-9.9.9.bin', Targets: [SYSTEM] }
+    expect((await call('POST', UPDATE, update)).status).toBe(202)
+    expect(machine().firmware.versions()).toEqual(before)
+    expect((await call('PATCH', SYSTEM, { IndicatorLED: 'Lit' }, { authorization: 'Basic eDp5' })).status).toBe(401)
   })
 
   test('a status, a cut-off answer, half a document, a delay', async () => {
