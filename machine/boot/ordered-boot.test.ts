@@ -214,7 +214,9 @@ test('a boot script leads to an ISO, or to the disks', async () => {
   await disk.boot()
   expect(disk.machine.boot()).toMatchObject({
     outcome: 'no bootable device',
-    live: { failure: 'the boot script leads to the disks, which have no bootable system' },
+    live: {
+      failure: 'PXE: the boot script leads to the disks, which have no bootable system; disk: no bootable system',
+    },
   })
 })
 
@@ -248,7 +250,7 @@ test('the setup of the firmware boots nothing', async () => {
   await there.boot()
   expect(there.machine.boot()).toMatchObject({
     outcome: 'no bootable device',
-    live: { failure: 'the machine stays in the firmware setup, as its BMC was asked to' },
+    live: { failure: 'BIOS: the machine stays in the firmware setup, as its BMC was asked to' },
   })
 })
 
