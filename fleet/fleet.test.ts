@@ -129,6 +129,15 @@ describe('a fleet', () => {
     })
   })
 
+  test('tells a change of power from the request for it in the journal', async () => {
+    await using there = await fleet({ count: 1 })
+    const machine = there.machines.get('machine-1')!
+    await machine.setPower('on')
+    await machine.setPower('on')
+    const entries = there.journal.entries({ machine: 'machine-1', kind: 'power' })
+    expect(entries.map((entry) => 'what' in entry && entry.what)).toEqual(['on', 'request: on', 'request: on'])
+  })
+
   test('gets machines, loses them, and makes one new, while it runs', async () => {
     await using there = await fleet()
     const lab = new LabClient(there.controlUrl)
