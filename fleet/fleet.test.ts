@@ -125,8 +125,17 @@ describe('a fleet', () => {
     const failed = () => there.journal.entries({ machine: 'machine-1', kind: 'boot' }).at(-1)
     await expect.poll(failed, { timeout: 10_000 }).toMatchObject({ what: 'no bootable device' })
     expect(failed()).toMatchObject({
-      error: expect.stringContaining('no bootable device: no bootable system') as string,
+      error: expect.stringMatching(/^disk: no bootable system; virtual CD: .* cannot be had: /) as string,
     })
+  })
+
+  test('tells a change of power from the request for it in the journal', async () => {
+    await using there = await fleet({ count: 1 })
+    const machine = there.machines.get('machine-1')!
+    await machine.setPower('on')
+    await machine.setPower('on')
+    const entries = there.journal.entries({ machine: 'machine-1', kind: 'power' })
+    expect(entries.map((entry) => 'what' in entry && entry.what)).toEqual(['on', 'request: on', 'request: on'])
   })
 
   test('gets machines, loses them, and makes one new, while it runs', async () => {

@@ -158,6 +158,28 @@ describe('the sensors', () => {
 })
 
 describe('the system event log', () => {
+  test('has each device that did not boot as one without a bootable medium', async () => {
+    await using served = await servedIpmi()
+    const caller = await administrator(served.bmc())
+    await served.machine().setBoot({ kind: 'boot order' })
+    await served.machine().firmware.boot.setOverride({ target: 'Cd', enabled: 'Once' })
+    await caller.done(0x00, 0x02, [POWER.on])
+    await expect.poll(() => served.machine().boot()?.outcome).toBe('no bootable device')
+    const events = []
+    for (let next = 0; next !== 0xffff;) {
+      const data = await caller.done(0x0a, 0x43, [0, 0, next & 0xff, next >> 8, 0, 0xff])
+      next = data.readUInt16LE(0)
+      events.push([data[12], data[15]])
+    }
+    // Working; the CD, the disks, and that nothing was left to boot.
+    expect(events).toEqual([
+      [0x22, 0],
+      [0x1e, 0],
+      [0x1e, 0],
+      [0x1e, 0],
+    ])
+  })
+
   test('has what happened to the machine, and is cleared with a reservation only', async () => {
     const clock = new VirtualClock()
     await using served = await servedIpmi(1, clock)

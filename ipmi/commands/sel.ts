@@ -38,9 +38,9 @@ function eventOf({ kind, detail }: LogEntry): Event | undefined {
     // By a hard reset.
     reset: { sensor: start, offset: 1 },
     boot: { sensor: boot, offset: BOOTED_FROM[detail] ?? 6 },
-    'boot failed': detail.includes('no bootable device')
-      ? { sensor: bootError, offset: 0 }
-      : { sensor: stop, offset: 0 },
+    'boot failed': /: (kernel panic|emergency shell)(:|$)/.test(detail)
+      ? { sensor: stop, offset: 0 }
+      : { sensor: bootError, offset: 0 },
     'firmware updated': { sensor: version, offset: 1 },
     nmi: { sensor: interrupt, offset: 0 },
     // The log area was cleared.

@@ -26,7 +26,7 @@ function text(entry: JournalEntry): string {
     case 'power':
       return `power ${entry.what}${entry.error === null ? '' : `  ${entry.error}`}`
     case 'boot':
-      return `boots: ${entry.what}`
+      return `boots: ${entry.what}${entry.error === null ? '' : `: ${entry.error}`}`
     case 'pull':
       return `pulls ${entry.what}${entry.error === null ? '' : `  ${entry.error}`}`
     case 'fault':

@@ -108,7 +108,7 @@ export interface BmcEntry extends EntryHead {
 /** A change of a machine's power, a boot, a container or a node image that was pulled. */
 export interface MachineEntry extends EntryHead {
   kind: 'power' | 'boot' | 'pull'
-  /** `on`, `ramdisk`, or the image that was pulled. */
+  /** `on` for power that has changed, `request: on` for a request that has ended; `ramdisk`; the image that was pulled. */
   what: string
   error: string | null
 }

@@ -114,7 +114,7 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
       }
       case 'power':
       case 'boot': {
-        const what = String(point.kind === 'boot' ? point['outcome'] : (point['target'] ?? point['power']))
+        const what = point.kind === 'boot' ? String(point['outcome']) : powerOf(point)
         const why = typeof point['why'] === 'string' ? maskedText(point['why']) : null
         return journal.add({ kind: point.kind as 'power', ...at, fault, what, error: failure ?? why })
       }
@@ -236,6 +236,10 @@ const completed = (before: Subject, after: Subject): Subject => ({
   name: before.node === null ? after.name : before.name,
   machine: before.machine ?? after.machine,
 })
+
+/** A change of power and the request for it pass the probe one by one: a machine that is on already does not change. */
+const powerOf = ({ target, power }: ProbePoint): string =>
+  target === undefined ? String(power) : `request: ${String(target)}`
 
 /** The request of a call over Redfish, for the journal. */
 function redfishCall(point: ProbePoint, answer: WireResponse | undefined) {

@@ -1,27 +1,46 @@
-import type { BootOption, BootOverride, BootSettings } from '../hardware/boot-override.js'
+import type { BootOption, BootOverride } from '../hardware/boot-override.js'
 import type { MachineFirmware } from '../hardware/machine-firmware.js'
 import type { LiveMedium } from '../live/live-boot.js'
 import type { RemovableMedium } from '../live/removable-parameters.js'
+import type { Machine } from '../machine.js'
+import type { NicSpec } from '../machine-spec.js'
 
 /** One device that the firmware tries. */
 export type BootAttempt =
   | { kind: 'disk' }
   | { kind: 'medium'; from: 'virtual CD' | 'virtual USB stick' | 'HTTP boot'; medium: LiveMedium & { kind: 'iso' } }
-  /** The NIC with this name. */
-  | { kind: 'network'; nic: string | null }
+  /** The boot script that DHCP names, by the NIC with this name. */
+  | { kind: 'network'; nic: string; bootScript: string }
   | { kind: 'setup'; what: string }
+  /** The device that the BMC was asked for, which has nothing to boot. */
+  | { kind: 'nothing'; from: string; why: string }
+
+interface BootParts {
+  firmware: MachineFirmware
+  nics: readonly NicSpec[]
+  /** URL of the medium for HTTP boot; null to ask DHCP for what to boot. */
+  httpBootUri: string | null
+  bootScript: string | undefined
+}
 
 /**
- * The devices that a boot tries, in order: the one of the override, then those of the boot order. Drives without a medium
- * are left out, and so is a further try of the disks: the first one looks at all of them.
+ * The devices that a boot tries, in order: the one of the override, then those of the boot order. Each is tried once, and
+ * the disks are one device: a try looks at all of them. A device of the boot order that has nothing to boot is left out.
+ *
+ * @param bootScript URL of the boot script that the network's DHCP server names; undefined without a server
  */
-export function bootAttempts(override: BootOverride | undefined, firmware: MachineFirmware): BootAttempt[] {
+export function bootAttempts(
+  override: BootOverride | undefined,
+  { firmware, spec: { nics } }: Pick<Machine, 'firmware' | 'spec'>,
+  bootScript: string | undefined,
+): BootAttempt[] {
   const { boot } = firmware
+  const parts = { firmware, nics, httpBootUri: (override ?? boot.override).httpBootUri, bootScript }
   const options = new Map(boot.options().map((option) => [option.reference, option]))
-  const attempts: BootAttempt[] = override ? ofOverride(override, boot, firmware) : []
+  const attempts: BootAttempt[] = override ? ofOverride(override, parts) : []
   for (const reference of boot.order) {
     const option = options.get(reference)
-    if (option) attempts.push(...ofOption(option, firmware))
+    if (option) attempts.push(...ofOption(option, parts))
   }
   const seen = new Set<string>()
   return attempts.filter((attempt) => {
@@ -30,8 +49,8 @@ export function bootAttempts(override: BootOverride | undefined, firmware: Machi
   })
 }
 
-function ofOverride(override: BootOverride, boot: BootSettings, firmware: MachineFirmware): BootAttempt[] {
-  const { target, httpBootUri, uefiTarget } = override
+function ofOverride({ target, uefiTarget }: BootOverride, parts: BootParts): BootAttempt[] {
+  const { firmware, nics } = parts
   switch (target) {
     case 'None':
       return []
@@ -39,41 +58,81 @@ function ofOverride(override: BootOverride, boot: BootSettings, firmware: Machin
       return [{ kind: 'setup', what: 'the firmware setup' }]
     case 'Diags':
       return [{ kind: 'setup', what: 'the diagnostics' }]
-    case 'UefiHttp':
-      // Without a URL DHCP names what to boot.
-      return httpBootUri === null
-        ? [{ kind: 'network', nic: null }]
-        : [{ kind: 'medium', from: 'HTTP boot', medium: { kind: 'iso', url: httpBootUri } }]
     case 'UefiTarget': {
-      const named = boot.options().find(({ reference, path }) => [reference, path].includes(uefiTarget ?? ''))
-      return named ? ofOption(named, firmware) : []
+      const named = firmware.boot.options().find(({ reference, path }) => [reference, path].includes(uefiTarget ?? ''))
+      const why = uefiTarget === null ? 'no boot option is named' : `the machine has no boot option ${uefiTarget}`
+      if (!named) return [{ kind: 'nothing', from: 'UEFI target', why }]
+      return orNothing(ofOption(named, parts), named.target, parts)
     }
     case 'Pxe':
-      return [{ kind: 'network', nic: null }]
+    case 'UefiHttp': {
+      const booting = nics.filter(({ pxe }) => pxe)
+      return orNothing(
+        booting.flatMap(({ name }) => ofNic(target, name, parts)),
+        target,
+        parts,
+      )
+    }
     case 'Hdd':
       return [{ kind: 'disk' }]
     case 'Floppy':
-      return []
+      return orNothing([], target, parts)
     case 'Cd':
-      return ofDrive('virtual CD', firmware)
+      return orNothing(ofDrive('virtual CD', firmware), target, parts)
     case 'Usb':
-      return [...ofDrive('virtual USB stick', firmware), ...ofDrive('virtual CD', firmware)]
+      return orNothing([...ofDrive('virtual USB stick', firmware), ...ofDrive('virtual CD', firmware)], target, parts)
   }
 }
 
-function ofOption({ target, device }: BootOption, firmware: MachineFirmware): BootAttempt[] {
+type DeviceTarget = BootOption['target'] | 'Floppy'
+
+/** The attempts, or the reason why there is none for the device that the BMC was asked for. */
+const orNothing = (attempts: BootAttempt[], target: DeviceTarget, parts: BootParts): BootAttempt[] =>
+  attempts.length > 0 ? attempts : [{ kind: 'nothing', ...whyNothing(target, parts) }]
+
+function whyNothing(target: DeviceTarget, { firmware, nics }: BootParts): { from: string; why: string } {
+  const noServer = 'no boot server is configured (--ipxe-url)'
+  const noNic = nics.some(({ pxe }) => pxe) ? undefined : 'network boot is enabled on no NIC'
+  switch (target) {
+    case 'Hdd':
+      return { from: 'disk', why: 'no bootable system' }
+    case 'Cd':
+      return { from: 'virtual CD', why: 'no medium is inserted' }
+    case 'Usb':
+      return { from: 'virtual USB stick', why: 'no medium is inserted' }
+    case 'Floppy':
+      return {
+        from: 'virtual floppy',
+        why: firmware.inserted('floppy') === undefined ? 'no medium is inserted' : 'the medium has no bootable system',
+      }
+    case 'Pxe':
+      return { from: 'PXE', why: noNic ?? noServer }
+    case 'UefiHttp':
+      if (firmware.bootMode === 'bios') return { from: 'HTTP boot', why: 'the boot mode is BIOS' }
+      return { from: 'HTTP boot', why: noNic ?? `HttpBootUri is not set, and ${noServer}` }
+  }
+}
+
+function ofOption({ target, device }: BootOption, parts: BootParts): BootAttempt[] {
   switch (target) {
     case 'Hdd':
       return [{ kind: 'disk' }]
     case 'Cd':
-      return ofDrive('virtual CD', firmware)
+      return ofDrive('virtual CD', parts.firmware)
     case 'Usb':
-      return ofDrive('virtual USB stick', firmware)
+      return ofDrive('virtual USB stick', parts.firmware)
     case 'Pxe':
-      return [{ kind: 'network', nic: device }]
-    default:
-      return []
+    case 'UefiHttp':
+      return ofNic(target, device!, parts)
   }
+}
+
+function ofNic(target: 'Pxe' | 'UefiHttp', nic: string, parts: BootParts): BootAttempt[] {
+  const { firmware, httpBootUri, bootScript } = parts
+  if (target === 'UefiHttp' && firmware.bootMode === 'bios') return []
+  if (target === 'UefiHttp' && httpBootUri !== null)
+    return [{ kind: 'medium', from: 'HTTP boot', medium: { kind: 'iso', url: httpBootUri } }]
+  return bootScript === undefined ? [] : [{ kind: 'network', nic, bootScript }]
 }
 
 const DRIVES = { 'virtual CD': 'cdrom', 'virtual USB stick': 'disk', 'virtual floppy': 'floppy' } as const

@@ -22,10 +22,14 @@ interface Work {
 
 const FAILED: readonly Boot['outcome'][] = ['no bootable device', 'kernel panic', 'emergency shell']
 
-/** The reason of a failed boot, for the BMC's log: the last line of the console says more than the outcome. */
-function failureOf(outcome: Boot['outcome'], { source, live }: BootState): string {
-  const reason = live?.failure ?? live?.console.at(-1)
-  return reason ? `${source.kind}: ${outcome}: ${reason}` : `${source.kind}: ${outcome}`
+/** The reason of a failed boot: the last line of the console says more than the outcome. */
+const reasonOf = ({ live }: BootState): string | undefined => live?.failure ?? live?.console.at(-1)
+
+/** The failed boot in the BMC's log, which has an entry with the reason already for each device of the boot order. */
+function loggedFailure(outcome: Boot['outcome'], state: BootState): string {
+  const { kind } = state.source
+  const reason = kind === 'boot order' ? undefined : reasonOf(state)
+  return reason ? `${kind}: ${outcome}: ${reason}` : `${kind}: ${outcome}`
 }
 
 /** One boot of a machine, from power-on to power-off: it starts from each kind of source and runs what the system starts. */
@@ -182,8 +186,9 @@ export class MachineBoot {
     const { machine, record, parts } = this.#booting
     signal.throwIfAborted()
     this.#state.outcome = outcome
-    const why = FAILED.includes(outcome) ? failureOf(outcome, this.#state) : undefined
-    if (why !== undefined) machine.firmware.note('boot failed', why)
+    const isFailed = FAILED.includes(outcome)
+    const why = isFailed ? reasonOf(this.#state) : undefined
+    if (isFailed) machine.firmware.note('boot failed', loggedFailure(outcome, this.#state))
     else machine.firmware.note('boot', this.#state.source.kind)
     await record.persist()
     // The power button may have been pressed while the outcome was being stored.

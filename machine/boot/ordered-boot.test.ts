@@ -1,79 +1,10 @@
 import { expect, test } from 'vitest'
-import { bytesSource, writeIso } from '../../bytes/index.js'
-import { Probe, seededRandom, silent, VirtualClock } from '../../runtime/index.js'
-import type { BootNetwork } from '../live/boot-network.js'
-import { NO_PACE, type Machine } from '../machine.js'
-import { openMachines } from '../machines.js'
-import { defaultMachineSpec } from '../hardware/default-spec.js'
-
-const ARGUMENTS = 'nofb text ipa-api-url=http://192.0.2.1:6385 ipa-agent-token=secret-token boot_method=vmedia'
-const GRUB = `set default=0\nset timeout=5\n\nmenuentry "boot_partition" {\nlinux /vmlinuz ${ARGUMENTS} --\ninitrd /initrd\n}\n`
-
-const ironicIso = (files: Record<string, string> = {}, label = 'VMEDIA_BOOT_ISO'): Buffer =>
-  writeIso(
-    Object.fromEntries(
-      Object.entries({ vmlinuz: 'kernel', initrd: 'an initramfs', 'EFI/BOOT/grub.cfg': GRUB, ...files }).map(
-        ([path, text]) => [path, Buffer.from(text)],
-      ),
-    ),
-    { label, at: 0 },
-  )
-
-interface Scene extends AsyncDisposable {
-  machine: Machine
-  clock: VirtualClock
-  up: string[]
-  files: Map<string, Uint8Array>
-  /** Credentials that came with the requests for files. */
-  credentials: unknown[]
-  /** Certificates that these were verified by. */
-  verifiedBy: unknown[]
-  /** Presses the power button, and waits for what has booted. */
-  boot(): Promise<Machine>
-}
-
-/** A machine that boots by its boot order, and a network with files by URL. */
-async function scene({
-  bootScript,
-  pace = NO_PACE,
-}: { bootScript?: string; pace?: typeof NO_PACE } = {}): Promise<Scene> {
-  const clock = new VirtualClock()
-  const files = new Map<string, Uint8Array>()
-  const credentials: unknown[] = []
-  const verifiedBy: unknown[] = []
-  const up: string[] = []
-  const network: BootNetwork = {
-    open: (url, options) => {
-      credentials.push(options.credentials)
-      verifiedBy.push(options.verifiedBy)
-      const bytes = files.get(url)
-      return bytes ? Promise.resolve(bytesSource(bytes)) : Promise.reject(new Error('the server answered 404'))
-    },
-    ...(bootScript === undefined ? {} : { bootScript }),
-  }
-  const machines = await openMachines({
-    ...{ stateDir: null, clock, random: seededRandom(1), probe: new Probe(), logger: silent, pace, network },
-    events: { ramdiskUp: ({ spec }) => void up.push(spec.id), down: () => {} },
-  })
-  const spec = defaultMachineSpec(1)
-  const disks = spec.disks.map((disk) => ({ ...disk, backing: { kind: 'described' as const } }))
-  const machine = await machines.create({ ...spec, disks })
-  await machine.setBoot({ kind: 'boot order' })
-  return {
-    ...{ machine, clock, up, files, credentials, verifiedBy },
-    boot: async () => {
-      await clock.until(machine.setPower('reboot'))
-      while (!machine.boot()) await clock.advance(1000)
-      return machine
-    },
-    [Symbol.asyncDispose]: () => machines[Symbol.asyncDispose](),
-  }
-}
-
-const CD = 'http://192.0.2.1:8080/redfish/boot-1.iso'
+import { writeIso } from '../../bytes/index.js'
+import { bootScene, CD, GRUB, ironicIso, KERNEL_ARGUMENTS, type BootScene } from '../../test/kit/fleet/boot-scene.js'
+import { NO_PACE } from '../machine.js'
 
 test('a slot whose BMC verifies certificates has its medium fetched from a server that those of the slot vouch for', async () => {
-  await using one = await scene()
+  await using one = await bootScene()
   const { firmware } = one.machine
   one.files.set('https://media.test/ironic.iso', ironicIso())
   await firmware.insert('cdrom', 'https://media.test/ironic.iso')
@@ -86,7 +17,7 @@ test('a slot whose BMC verifies certificates has its medium fetched from a serve
 })
 
 test('the ISO that Ironic builds boots its ramdisk, with the command line of its menu and the files for the agent', async () => {
-  await using there = await scene()
+  await using there = await bootScene()
   const { machine } = there
   const config = '[DEFAULT]\ncafile = /etc/ironic-python-agent/ironic.crt\n'
   there.files.set(
@@ -103,7 +34,7 @@ test('the ISO that Ironic builds boots its ramdisk, with the command line of its
     source: { kind: 'iso', url: CD },
     outcome: 'ramdisk',
     live: {
-      kernelArguments: ARGUMENTS,
+      kernelArguments: KERNEL_ARGUMENTS,
       configFiles: [
         { name: '/etc/ironic-python-agent/ironic.crt', text: 'a certificate' },
         { name: '/etc/ironic-python-agent.d/ironic-tls.conf', text: config },
@@ -132,7 +63,7 @@ test.each([
     }),
   ],
 ])('an ISO with %s has no files for the agent', async (_, iso) => {
-  await using there = await scene()
+  await using there = await bootScene()
   there.files.set(CD, iso)
   await there.machine.firmware.insert('cdrom', CD)
   await there.boot()
@@ -154,7 +85,7 @@ test.each([
     /looking for the initramfs of EFI\/BOOT\/grub.cfg/,
   ],
 ])('a medium that %s: console and log of the BMC say why it did not boot', async (_, bytes, why) => {
-  await using there = await scene()
+  await using there = await bootScene()
   const { machine } = there
   if (bytes) there.files.set(CD, bytes)
   await machine.firmware.insert('cdrom', CD)
@@ -171,7 +102,7 @@ test.each([
 })
 
 test('a menu of ISOLINUX, and a ramdisk that only its contents show to be none with an agent', async () => {
-  await using there = await scene()
+  await using there = await bootScene()
   const menu = 'default boot\n\nlabel boot\nkernel /vmlinuz\nappend initrd=/initrd text --\n'
   there.files.set(
     CD,
@@ -187,7 +118,7 @@ test('a menu of ISOLINUX, and a ramdisk that only its contents show to be none w
 })
 
 test('UEFI HTTP boot starts the ISO at its URL once', async () => {
-  await using there = await scene()
+  await using there = await bootScene()
   const url = 'http://192.0.2.1/boot.iso'
   there.files.set(url, ironicIso())
   await there.machine.firmware.boot.setOverride({ target: 'UefiHttp', enabled: 'Once', httpBootUri: url })
@@ -220,7 +151,7 @@ set i:int32 0
 goto ${target}
 :deploy
 imgfree
-kernel --timeout 60 http://192.0.2.1/node/deploy_kernel selinux=0 text ${ARGUMENTS} BOOTIF=\${mac} initrd=deploy_ramdisk || goto retry
+kernel --timeout 60 http://192.0.2.1/node/deploy_kernel selinux=0 text ${KERNEL_ARGUMENTS} BOOTIF=\${mac} initrd=deploy_ramdisk || goto retry
 initrd --timeout 60 http://192.0.2.1/node/deploy_ramdisk || goto retry
 boot
 :retry
@@ -241,8 +172,8 @@ sanboot --no-describe || exit 0
 const SCRIPT = 'http://192.0.2.1/boot.ipxe'
 const OF_MAC = 'http://192.0.2.1/pxelinux.cfg/52-54-00-00-00-02'
 
-async function overNetwork(target: string, files: string[] = ['deploy_kernel', 'deploy_ramdisk']): Promise<Scene> {
-  const there = await scene({ bootScript: SCRIPT })
+async function overNetwork(target: string, files: string[] = ['deploy_kernel', 'deploy_ramdisk']): Promise<BootScene> {
+  const there = await bootScene({ bootScript: SCRIPT })
   there.files.set(SCRIPT, Buffer.from(BOOT_IPXE))
   there.files.set(OF_MAC, Buffer.from(CONFIG(target)))
   for (const name of files) there.files.set(`http://192.0.2.1/node/${name}`, Buffer.from(name))
@@ -260,7 +191,7 @@ test("network boot follows the scripts of Ironic's iPXE boot interface by MAC ad
       ramdisk: 'http://192.0.2.1/node/deploy_ramdisk',
     },
     outcome: 'ramdisk',
-    live: { kernelArguments: `selinux=0 text ${ARGUMENTS} BOOTIF=52:54:00:00:00:02 initrd=deploy_ramdisk` },
+    live: { kernelArguments: `selinux=0 text ${KERNEL_ARGUMENTS} BOOTIF=52:54:00:00:00:02 initrd=deploy_ramdisk` },
   })
 })
 
@@ -283,7 +214,9 @@ test('a boot script leads to an ISO, or to the disks', async () => {
   await disk.boot()
   expect(disk.machine.boot()).toMatchObject({
     outcome: 'no bootable device',
-    live: { failure: 'the boot script leads to the disks, which have no bootable system' },
+    live: {
+      failure: 'PXE: the boot script leads to the disks, which have no bootable system; disk: no bootable system',
+    },
   })
 })
 
@@ -299,8 +232,8 @@ test('a machine that no script is for goes on with the next device, and the cons
 })
 
 test('a folder of scripts: the menu of GRUB that the pxe interface writes by MAC address', async () => {
-  await using there = await scene({ bootScript: 'http://192.0.2.1/tftp/' })
-  const menu = `set default=deploy\nset timeout=5\n\nmenuentry "deploy"  {\n    linux /node/kernel selinux=0 ${ARGUMENTS} boot_server=192.0.2.1\n    initrd /node/ramdisk\n}\n\nmenuentry "boot_ramdisk"  {\n    linux no_kernel root=/dev/ram0\n    initrd no_ramdisk\n}\n`
+  await using there = await bootScene({ bootScript: 'http://192.0.2.1/tftp/' })
+  const menu = `set default=deploy\nset timeout=5\n\nmenuentry "deploy"  {\n    linux /node/kernel selinux=0 ${KERNEL_ARGUMENTS} boot_server=192.0.2.1\n    initrd /node/ramdisk\n}\n\nmenuentry "boot_ramdisk"  {\n    linux no_kernel root=/dev/ram0\n    initrd no_ramdisk\n}\n`
   there.files.set('http://192.0.2.1/tftp/52:54:00:00:00:02.conf', Buffer.from(menu))
   for (const name of ['kernel', 'ramdisk']) there.files.set(`http://192.0.2.1/node/${name}`, Buffer.from(name))
   await there.machine.firmware.boot.setOverride({ target: 'Pxe', enabled: 'Continuous' })
@@ -312,18 +245,18 @@ test('a folder of scripts: the menu of GRUB that the pxe interface writes by MAC
 })
 
 test('the setup of the firmware boots nothing', async () => {
-  await using there = await scene()
+  await using there = await bootScene()
   await there.machine.firmware.boot.setOverride({ target: 'BiosSetup', enabled: 'Once' })
   await there.boot()
   expect(there.machine.boot()).toMatchObject({
     outcome: 'no bootable device',
-    live: { failure: 'the machine stays in the firmware setup, as its BMC was asked to' },
+    live: { failure: 'BIOS: the machine stays in the firmware setup, as its BMC was asked to' },
   })
 })
 
 test('boots of ramdisks are spread over the time that was asked for', async () => {
   const times: number[] = []
-  await using there = await scene({ pace: { ...NO_PACE, bootRamdisk: 60_000, bootRamdiskMost: 240_000 } })
+  await using there = await bootScene({ pace: { ...NO_PACE, bootRamdisk: 60_000, bootRamdiskMost: 240_000 } })
   there.files.set(CD, ironicIso())
   await there.machine.firmware.insert('cdrom', CD)
   await there.machine.firmware.boot.setOverride({ target: 'Cd', enabled: 'Continuous' })

@@ -30,11 +30,14 @@ export async function bootInOrder(
 ): Promise<OrderedEnd> {
   const { machine, parts, console } = booting
   const { firmware } = machine
-  let firstFailure: string | undefined
+  const failures: string[] = []
+  const noteFailure = (line: string): void => {
+    failures.push(line)
+    firmware.note('boot failed', line)
+  }
   const failed = (from: string, why: string): void => {
-    firstFailure ??= why
     machine.say(`${from}: ${why}`)
-    firmware.note('boot failed', `${from}: ${why}`)
+    noteFailure(`${from}: ${why}`)
   }
   const tryMedium = async (from: string, medium: LiveMedium): Promise<OrderedEnd | undefined> => {
     const outcome = await loadMedium(medium, booting, state, signal)
@@ -43,9 +46,7 @@ export async function bootInOrder(
       return { kind: 'medium', outcome }
     }
     // The console has the reason already.
-    const why = state.live?.failure ?? outcome
-    firstFailure ??= why
-    firmware.note('boot failed', `${from}: ${why}`)
+    noteFailure(`${from}: ${state.live?.failure ?? outcome}`)
     return undefined
   }
   const tryDisks = async (): Promise<OrderedEnd | undefined> => {
@@ -55,13 +56,12 @@ export async function bootInOrder(
     delete state.live
     return { kind: 'disk', end }
   }
-  const tryNetwork = async (nic: string | null): Promise<OrderedEnd | undefined> => {
-    const { network = NO_NETWORK, clock } = parts
-    if (network.bootScript === undefined) return undefined
+  const { network = NO_NETWORK, clock } = parts
+  const tryNetwork = async (nic: string, bootScript: string): Promise<OrderedEnd | undefined> => {
     await selfTest('ramdisk', booting, signal)
     const say = (line: string) => machine.say(line)
     const facts = factsOf(booting, nic)
-    const end = await bootOverNetwork(network.bootScript, { network, clock, signal, say, facts })
+    const end = await bootOverNetwork(bootScript, { network, clock, signal, say, facts })
     if (end.kind === 'power off') return { kind: 'power off' }
     if (end.kind === 'next') return void failed('PXE', end.why)
     if (end.kind !== 'disk') return tryMedium('PXE', mediumOf(end))
@@ -69,16 +69,18 @@ export async function bootInOrder(
     if (!booted) failed('PXE', 'the boot script leads to the disks, which have no bootable system')
     return booted
   }
-  for (const attempt of bootAttempts(override, firmware)) {
+  for (const attempt of bootAttempts(override, machine, network.bootScript)) {
     let end: OrderedEnd | undefined
     if (attempt.kind === 'setup') {
       failed('BIOS', `the machine stays in ${attempt.what}, as its BMC was asked to`)
       break
+    } else if (attempt.kind === 'nothing') {
+      failed(attempt.from, attempt.why)
     } else if (attempt.kind === 'medium') {
       await selfTest('ramdisk', booting, signal)
       if (attempt.from === 'virtual CD') await firmware.hold()
       end = await tryMedium(attempt.from, attempt.medium)
-    } else if (attempt.kind === 'network') end = await tryNetwork(attempt.nic)
+    } else if (attempt.kind === 'network') end = await tryNetwork(attempt.nic, attempt.bootScript)
     else {
       await selfTest('disk', booting, signal)
       end = await tryDisks()
@@ -88,7 +90,7 @@ export async function bootInOrder(
   }
   state.live = {
     ...{ kernelArguments: '', ignition: null, files: [], agent: null, console },
-    failure: firstFailure ?? 'no device of the boot order has anything to boot',
+    failure: failures.length > 0 ? failures.join('; ') : 'no device of the boot order has anything to boot',
   }
   return { kind: 'nothing' }
 }
@@ -96,11 +98,11 @@ export async function bootInOrder(
 const mediumOf = (end: ScriptEnd & { kind: 'kernel' | 'iso' }): LiveMedium =>
   end.kind === 'iso' ? end : { kind: 'pxe', kernel: end.kernel, ramdisk: end.ramdisk, append: end.append }
 
-/** Facts that a boot script may ask for; `nic` is the NIC that boots, by default the first one that does. */
-function factsOf({ machine, record }: BootingMachine, nic: string | null): FirmwareFacts {
+/** Facts that a boot script may ask for; `nic` is the NIC that boots. */
+function factsOf({ machine, record }: BootingMachine, nic: string): FirmwareFacts {
   const { spec } = machine
   const { nics, serial, manufacturer, product, architecture } = spec
-  const boots = (one: (typeof nics)[number]): boolean => (nic === null ? one.pxe : one.name === nic)
+  const boots = ({ name }: (typeof nics)[number]): boolean => name === nic
   const ordered = [...nics.filter(boots), ...nics.filter((one) => !boots(one))]
   return {
     macs: ordered.map(({ mac }) => mac),

@@ -22,7 +22,7 @@ export interface BootOption {
   /** `NIC.1`: name in the boot order. */
   reference: string
   /** Kind of the device. */
-  target: 'Pxe' | 'UefiHttp' | 'Cd' | 'Floppy' | 'Usb' | 'Hdd'
+  target: 'Pxe' | 'UefiHttp' | 'Cd' | 'Usb' | 'Hdd'
   name: string
   /** Kernel name of the disk or NIC; null for virtual media. */
   device: string | null
@@ -38,38 +38,42 @@ export interface BootSettingsState {
 
 const NO_OVERRIDE: BootOverride = { target: 'None', enabled: 'Disabled', uefiTarget: null, httpBootUri: null }
 
-/** A machine's boot options, in the factory's boot order: disks, virtual media, NICs. */
-function bootOptions({ disks, nics }: Pick<MachineSpec, 'disks' | 'nics'>): BootOption[] {
+/**
+ * A machine's boot options, in the factory's boot order: disks, virtual media, NICs whose network boot is enabled. HTTP
+ * boot is UEFI's. The virtual floppy is no option: it has parameters for the agent, and no system.
+ */
+function bootOptions({ disks, nics }: Pick<MachineSpec, 'disks' | 'nics'>, mode: 'uefi' | 'bios'): BootOption[] {
   const ofDisks = disks.map(({ name, model }, index): BootOption => {
     const path = `PciRoot(0x0)/Pci(0x17,0x0)/Sata(0x${index},0xFFFF,0x0)`
     return { reference: `Disk.${index + 1}`, target: 'Hdd', name: model, device: name, path }
   })
-  const ofNics = nics.flatMap(({ name, mac }, index): BootOption[] => {
+  const ofNics = nics.flatMap(({ name, mac, pxe: isEnabled }, index): BootOption[] => {
+    if (!isEnabled) return []
     const path = `PciRoot(0x0)/Pci(0x1,0x${index})/MAC(${mac.replaceAll(':', '').toUpperCase()},0x1)/IPv4(0.0.0.0)`
-    return [
-      { reference: `NIC.${index + 1}`, target: 'Pxe', name: `${name} PXE`, device: name, path },
-      { reference: `HTTP.${index + 1}`, target: 'UefiHttp', name: `${name} HTTP`, device: name, path: `${path}/Uri()` },
-    ]
+    const pxe: BootOption = { reference: `NIC.${index + 1}`, target: 'Pxe', name: `${name} PXE`, device: name, path }
+    if (mode === 'bios') return [pxe]
+    const http = { reference: `HTTP.${index + 1}`, target: 'UefiHttp', name: `${name} HTTP` } as const
+    return [pxe, { ...http, device: name, path: `${path}/Uri()` }]
   })
   const medium = (reference: string, target: BootOption['target'], name: string, port: number): BootOption => {
     return { reference, target, name, device: null, path: `PciRoot(0x0)/Pci(0x14,0x0)/USB(0x${port},0x0)` }
   }
-  return [
-    ...ofDisks,
-    medium('CD.1', 'Cd', 'Virtual CD', 1),
-    medium('Floppy.1', 'Floppy', 'Virtual floppy', 2),
-    medium('USB.1', 'Usb', 'Virtual USB stick', 3),
-    ...ofNics,
-  ]
+  return [...ofDisks, medium('CD.1', 'Cd', 'Virtual CD', 1), medium('USB.1', 'Usb', 'Virtual USB stick', 3), ...ofNics]
+}
+
+/** The parts of a firmware's state that boots follow. */
+interface BootedFirmware {
+  boot?: BootSettingsState
+  bootMode?: 'uefi' | 'bios'
 }
 
 /** The boot override and the boot order of a machine. A change is stored when its promise resolves. */
 export class BootSettings {
   readonly #spec: MachineSpec
-  readonly #firmware: { boot?: BootSettingsState }
+  readonly #firmware: BootedFirmware
   readonly #keep: () => Promise<void>
 
-  constructor(spec: MachineSpec, firmware: { boot?: BootSettingsState }, keep: () => Promise<void>) {
+  constructor(spec: MachineSpec, firmware: BootedFirmware, keep: () => Promise<void>) {
     this.#spec = spec
     this.#firmware = firmware
     this.#keep = keep
@@ -86,14 +90,16 @@ export class BootSettings {
     await this.#set(isFactory ? rest : { ...rest, override })
   }
 
-  options(): BootOption[] {
-    return bootOptions(this.#spec)
+  /** @param mode boot mode, by default the present one */
+  options(mode = this.#firmware.bootMode ?? this.#spec.firmware): BootOption[] {
+    return bootOptions(this.#spec, mode)
   }
 
   /** References of all boot options: the set order, then those that it lacks. */
   get order(): readonly string[] {
     const all = this.options().map(({ reference }) => reference)
-    const { order = [] } = this.#state
+    // The stored order may name options of the other boot mode, and those of earlier versions.
+    const order = (this.#state.order ?? []).filter((reference) => all.includes(reference))
     return [...order, ...all.filter((reference) => !order.includes(reference))]
   }
 

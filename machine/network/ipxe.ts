@@ -1,4 +1,5 @@
-import type { Clock } from '../../runtime/index.js'
+import { maskedUrl } from '../../bytes/index.js'
+import { errorChain, type Clock } from '../../runtime/index.js'
 import { IpxeSettings, type FirmwareFacts } from './ipxe-settings.js'
 
 /** Where a boot script leads. */
@@ -199,7 +200,7 @@ class IpxeRun {
     const url = absolute(target, base)
     if (this.#depth >= DEEPEST_CHAIN) return expected(false, 'scripts are chained too deep')
     say(`iPXE: ${url}`)
-    const found = await text(url).catch((error: unknown) => this.#failed(error))
+    const found = await text(url).catch((error: unknown) => this.#failed(url, error))
     this.#depth++
     const failure = await this.script(url, found)
     this.#depth--
@@ -208,13 +209,13 @@ class IpxeRun {
 
   async #fetched(target: string | undefined, base: string): Promise<string> {
     const url = absolute(target, base)
-    await this.#place.check(url).catch((error: unknown) => this.#failed(error))
+    await this.#place.check(url).catch((error: unknown) => this.#failed(url, error))
     return url
   }
 
-  #failed(error: unknown): never {
+  #failed(url: string, error: unknown): never {
     this.#place.signal.throwIfAborted()
-    const why = error instanceof Error ? error.message : String(error)
+    const why = `${maskedUrl(url)} cannot be had: ${errorChain(error).join(': ')}`
     this.#place.say(`iPXE: ${why}`)
     throw new CommandFailed(why)
   }

@@ -28,7 +28,7 @@ export async function bootOverNetwork(url: string, parts: NetworkBootParts): Pro
     text: async (file) => textOf(await network.open(file, { signal })),
     check: async (file) => {
       const source = await network.open(file, { signal })
-      if ((await source.read(0, 1)).length === 0) throw new Error(`${file} is empty`)
+      if ((await source.read(0, 1)).length === 0) throw new Error('it is empty')
     },
   }
   say(`PXE: ${url}`)
@@ -76,12 +76,17 @@ async function bootText(url: string, text: string, place: ScriptPlace): Promise<
 
 /** The menu that GRUB's first one names by the MAC address of the NIC that boots. */
 async function bootMaster(url: string, master: string, place: ScriptPlace): Promise<ScriptEnd> {
+  const { signal } = place
   const tried: string[] = []
   for (const mac of place.facts.macs) {
     const name = master.replace('$net_default_mac', mac).split('/').at(-1)!
     const file = new URL(name, url).href
     if (file === url) break
-    const text = await place.text(file).catch((error: unknown) => void tried.push(errorChain(error).join(': ')))
+    const text = await place.text(file).catch((error: unknown) => {
+      signal.throwIfAborted()
+      tried.push(`${file}: ${errorChain(error).join(': ')}`)
+      return undefined
+    })
     if (text !== undefined) return bootText(file, text, place)
   }
   return { kind: 'next', why: `${url} leads to no menu for this machine: ${tried.join('; ')}` }

@@ -1,4 +1,10 @@
-import { BOOT_OVERRIDES, type BootOverride, type BootTarget, type Machine } from '../../machine/index.js'
+import {
+  BOOT_OVERRIDES,
+  type BootOption,
+  type BootOverride,
+  type BootTarget,
+  type Machine,
+} from '../../machine/index.js'
 import { listOf, nullable, object, oneOf, text, url, type Check } from '../protocol/checks.js'
 import { collection, head, link, type Document } from '../protocol/document.js'
 import { message } from '../protocol/messages.js'
@@ -66,16 +72,29 @@ export async function changeBoot({ firmware }: Machine, wanted: Document): Promi
     ])
   if (target !== undefined && next.target.startsWith('Uefi') && bootMode === 'bios')
     throw conflicts('BootSourceOverrideTarget', 'BootSourceOverrideMode', 'Set BootSourceOverrideMode to UEFI with it.')
-  if (target === 'UefiTarget' && next.uefiTarget === null)
+  const isNamed = target !== undefined || uefiTarget !== undefined
+  if (isNamed && next.target === 'UefiTarget' && next.uefiTarget === null)
     throw conflicts('BootSourceOverrideTarget', 'UefiTargetBootSourceOverride', 'Name the device to boot with it.')
-  if (order) checkOrder(order, firmware.boot.order)
+  const options = firmware.boot.options(bootMode)
+  if (typeof uefiTarget === 'string') checkTarget(uefiTarget, options)
+  if (order) checkOrder(order, options)
   if (order) await firmware.boot.setOrder(order)
   if (bootMode !== firmware.bootMode) await firmware.setBootMode(bootMode)
   if (Object.keys(change).length > 0) await firmware.boot.setOverride(change)
 }
 
-function checkOrder(order: readonly string[], known: readonly string[]): void {
+function checkTarget(uefiTarget: string, options: readonly BootOption[]): void {
+  if (options.some(({ reference, path }) => [reference, path].includes(uefiTarget))) return
+  const property = 'Boot/UefiTargetBootSourceOverride'
+  const resolution = `Name a boot option: ${options.map(({ reference }) => reference).join(', ')}.`
+  throw new Refusal(400, [message('PropertyValueNotInList', [uefiTarget, property], { property, resolution })])
+}
+
+function checkOrder(order: readonly string[], options: readonly BootOption[]): void {
+  const known = options.map(({ reference }) => reference)
   const about = { property: 'Boot/BootOrder', resolution: `Name boot options, each once: ${known.join(', ')}.` }
+  // No firmware boots by an empty order.
+  if (order.length === 0) throw new Refusal(400, [message('PropertyValueError', ['Boot/BootOrder'], about)])
   const wrong = order.find((reference, index) => !known.includes(reference) || order.indexOf(reference) !== index)
   if (wrong !== undefined) throw new Refusal(400, [message('PropertyValueNotInList', [wrong, 'Boot/BootOrder'], about)])
 }

@@ -123,7 +123,7 @@ test('gofish works a machine', { timeout: 300_000 }, async () => {
   const { url } = await bmcs(2)
   const seen = await seenBy(await gofishProgram(), url, ADMIN.username, ADMIN.password, 'machine-2')
   expect(seen).toEqual({
-    ...{ 'wrong password': 401, boot: ['Pxe', 'Once', 9], 'boot options': 9, applied: 'Disabled', 'secure boot': true },
+    ...{ 'wrong password': 401, boot: ['Pxe', 'Once', 6], 'boot options': 6, applied: 'Disabled', 'secure boot': true },
     ...{ medium: ['http://127.0.0.1/agent.iso', true], ejected: true, volumes: 0, nics: 2, hardware: [1, 2, 1] },
     drives: expect.arrayContaining(['ISTAGE HDD 256', 'ISTAGE SSD 64']) as unknown,
     ...{ chassis: [2, 1, 2, 6], firmware: 8, subscriptions: 1 },
