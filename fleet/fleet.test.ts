@@ -12,6 +12,7 @@ import { wantedHosts } from '../metal3/index.js'
 import { LabClock, silent, systemRandom } from '../runtime/index.js'
 import { openSession } from '../test/kit/ipmi/caller.js'
 import { overUdp } from '../test/kit/ipmi/over-udp.js'
+import { pageCall } from '../test/kit/api/page-call.js'
 import { hostsText, MIXED_RACK, openFleet, writeHosts, type Fleet, type FleetOptions } from './index.js'
 
 let folder: string
@@ -146,6 +147,17 @@ describe('a fleet', () => {
     expect(fresh).toMatchObject({ power: 'off', hardware: { cpus: 4 } })
     expect(there.machines.get('machine-3')!.firmware.inserted('cdrom')).toBeUndefined()
     expect(there.machines.get('machine-3')!.spec.nics[0]!.mac).toBe(machine.spec.nics[0]!.mac)
+  })
+
+  test('is not controlled by web pages of other servers', async () => {
+    await using there = await fleet({ advertise: 'rack.example' })
+    const { controlUrl } = there
+    const added = `${controlUrl}/_lab/machines`
+    expect(await pageCall(added, { origin: 'http://evil.example' })).toBe(403)
+    expect(await pageCall(added, { host: 'evil.example' })).toBe(403)
+    expect(there.machines.list()).toHaveLength(2)
+    expect(await pageCall(added, { origin: controlUrl })).toBe(201)
+    expect(await pageCall(added, { host: 'rack.example' })).toBe(201)
   })
 
   test('has faults and a journal of its BMCs, and a clock that is scaled alone', async () => {

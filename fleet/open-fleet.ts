@@ -120,6 +120,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     journal: { ...JOURNAL, ...options.journal },
     setAccount: (machine, account) => accounts.set(machine, account),
     page: options.page ?? false,
+    ...(options.advertise === undefined ? {} : { hostNames: [options.advertise] }),
   })
   machines = await openMachines({
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
