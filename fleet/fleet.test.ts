@@ -288,6 +288,17 @@ describe('the list of hosts', () => {
     )
   })
 
+  test.each([
+    ['redfish', 'no-such', /use redfish-virtual-media or redfish-https or ipxe, or write nodes to a .json file/],
+    ['ipmi', 'pxe', /use ipxe, or/],
+  ] as const)('of BareMetalHosts of %s has no boot interface %s', (driver, bootInterface, possible) => {
+    const text = (file: string) => hostsText(file, [], { ...NODES, driver, bootInterface })
+    expect(() => text('hosts.yaml')).toThrow(
+      expect.objectContaining({ code: 'hosts-out', remedy: expect.stringMatching(possible) as string }),
+    )
+    expect(text('nodes.json')).toContain('"nodes"')
+  })
+
   test('needs an ending that names its form', () => {
     expect(() => hostsText('hosts.txt', [], NODES)).toThrow(/hosts.txt does not say in which form/)
   })

@@ -178,7 +178,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   const redfishUrl = `${tls ? 'https' : 'http'}://${authority(reached, bmcs.port)}`
   return {
     ...{ machines, redfishUrl, caFile, agentsUrl: listener.url, controlUrl: controlServer.url },
-    notifierUrl: notified,
+    ...{ notifierUrl: notified, isPasswordNew: accounts.isPasswordNew },
     ...{ faults: control.faults, journal: control.journal, events: control.events },
     ipmiAddress: (id) => ipmi?.addressOf(id),
     hosts: () =>

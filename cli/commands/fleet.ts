@@ -63,6 +63,11 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
   if (hostsFile !== undefined) await writeHosts(hostsFile, running.hosts(), { ...nodes, clock })
   const uiUrl = dashboardUrl(running.controlUrl, options)
   sayReady(running, { say, hostsFile, uiUrl })
+  if (running.isPasswordNew && hostsFile === undefined && !options.enrol)
+    logger(
+      'warn',
+      'no client can sign in at the BMCs: their password is random, and nothing shows it; name one with --password-file, or let --hosts-out write it to a file',
+    )
   openDashboard(uiUrl, options, { variables: environment.variables, logger })
   const stop = Promise.race([
     stopAsked(stopped),
@@ -245,7 +250,19 @@ const splitSetting = (setting: string): [name: string, value: string] => {
 
 const usage = (message: string, remedy: string) => new UserError('usage', message, { kind: 'usage', remedy })
 
+/** Options of nodes that a file of another form than nodes cannot hold. */
+const OF_NODES = ['driver-info', 'boot-interface'] as const
+
 function refuseContradictions(options: FleetCommandOptions): void {
+  const file = options['hosts-out']
+  for (const name of OF_NODES) {
+    const isLost = name === 'driver-info' ? /\.(ya?ml|csv)$/ : /\.csv$/
+    if (options[name] !== undefined && file !== undefined && isLost.test(file) && !options.enrol)
+      throw usage(
+        `${file} has no place for --${name}`,
+        `name a .json file for nodes, enroll them with --enrol, or leave out --${name}`,
+      )
+  }
   if (options.enrol && options['ironic-url'] === undefined)
     throw usage('--enrol needs an Ironic', 'name it with --ironic-url; env takes the URL from OS_ENDPOINT')
   if (options['notifier-port'] !== undefined && options['ironic-url'] === undefined)
