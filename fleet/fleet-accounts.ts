@@ -16,6 +16,8 @@ export class FleetAccounts implements RedfishAccounts {
   readonly #folder: StateFolder | null
   readonly #changed: Map<string, BmcAccount>
   readonly account: BmcAccount
+  /** True for a password that was made now: no user has seen it. */
+  readonly isPasswordNew: boolean
 
   constructor(folder: StateFolder | null, wanted: Partial<BmcAccount>) {
     this.#folder = folder
@@ -24,6 +26,7 @@ export class FleetAccounts implements RedfishAccounts {
       username: wanted.username ?? saved.username ?? 'admin',
       password: wanted.password ?? saved.password ?? urlSafeToken(systemRandom, PASSWORD_BYTES),
     }
+    this.isPasswordNew = wanted.password === undefined && saved.password === undefined
     folder?.remember(DEFAULT, JSON.stringify(this.account))
     this.#changed = new Map(
       Object.entries(JSON.parse(folder?.remembered(CHANGED) ?? '{}') as Record<string, BmcAccount>),

@@ -78,6 +78,8 @@ export interface Fleet extends AsyncDisposable {
   readonly controlUrl: string
   /** URL for notifications of power changes; null where none are taken. */
   readonly notifierUrl: string | null
+  /** Whether the password of the BMCs was made now: {@link hosts} alone has it. */
+  readonly isPasswordNew: boolean
   /** File with the certificate of the BMCs that was made; null without. */
   readonly caFile: string | null
   readonly faults: Faults

@@ -12,6 +12,7 @@ import { wantedHosts } from '../metal3/index.js'
 import { LabClock, silent, systemRandom } from '../runtime/index.js'
 import { openSession } from '../test/kit/ipmi/caller.js'
 import { overUdp } from '../test/kit/ipmi/over-udp.js'
+import { pageCall } from '../test/kit/api/page-call.js'
 import { hostsText, MIXED_RACK, openFleet, writeHosts, type Fleet, type FleetOptions } from './index.js'
 
 let folder: string
@@ -157,6 +158,17 @@ describe('a fleet', () => {
     expect(there.machines.get('machine-3')!.spec.nics[0]!.mac).toBe(machine.spec.nics[0]!.mac)
   })
 
+  test('is not controlled by web pages of other servers', async () => {
+    await using there = await fleet({ advertise: 'rack.example' })
+    const { controlUrl } = there
+    const added = `${controlUrl}/_lab/machines`
+    expect(await pageCall(added, { origin: 'http://evil.example' })).toBe(403)
+    expect(await pageCall(added, { host: 'evil.example' })).toBe(403)
+    expect(there.machines.list()).toHaveLength(2)
+    expect(await pageCall(added, { origin: controlUrl })).toBe(201)
+    expect(await pageCall(added, { host: 'rack.example' })).toBe(201)
+  })
+
   test('has faults and a journal of its BMCs, and a clock that is scaled alone', async () => {
     await using there = await fleet()
     const lab = new LabClient(there.controlUrl)
@@ -283,6 +295,17 @@ describe('the list of hosts', () => {
     expect(first).toMatch(
       /^machine-1,http:\/\/127\.0\.0\.1:\d+,\/redfish\/v1\/Systems\/machine-1,admin,"a ""quoted"", one",52:54:00:00:00:02,/,
     )
+  })
+
+  test.each([
+    ['redfish', 'no-such', /use redfish-virtual-media or redfish-https or ipxe, or write nodes to a .json file/],
+    ['ipmi', 'pxe', /use ipxe, or/],
+  ] as const)('of BareMetalHosts of %s has no boot interface %s', (driver, bootInterface, possible) => {
+    const text = (file: string) => hostsText(file, [], { ...NODES, driver, bootInterface })
+    expect(() => text('hosts.yaml')).toThrow(
+      expect.objectContaining({ code: 'hosts-out', remedy: expect.stringMatching(possible) as string }),
+    )
+    expect(text('nodes.json')).toContain('"nodes"')
   })
 
   test('needs an ending that names its form', () => {

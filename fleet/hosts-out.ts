@@ -17,7 +17,7 @@ export interface HostsOptions {
   bootInterface: 'redfish-virtual-media' | 'redfish-https' | 'ipxe' | (string & {})
   /** Hardware type of the nodes. Default `redfish`. */
   driver?: 'redfish' | 'ipmi'
-  /** Further driver_info of the nodes. */
+  /** Further driver_info of the nodes. BareMetalHosts and inventories have no place for it. */
   driverInfo: Readonly<Record<string, string>>
 }
 
@@ -25,7 +25,7 @@ export interface HostsOptions {
  * The machines of a fleet for other programs, by the ending of a file's name: `.json` for `baremetal create`, `.yaml` with a
  * BareMetalHost and a Secret each, `.csv` as an inventory.
  *
- * @throws UserError `hosts-out` (usage) for another ending
+ * @throws UserError `hosts-out` (usage) for another ending, or a boot interface that a BareMetalHost cannot name
  */
 export function hostsText(file: string, hosts: readonly FleetHost[], options: HostsOptions): string {
   const text = FORMATS[extname(file)]
@@ -81,10 +81,21 @@ const ipmiText = ({ ipmi }: FleetHost): string =>
 /** A BMC as BareMetal Operator writes it. */
 function bmcAddress(host: FleetHost, { bootInterface, driver }: HostsOptions): string {
   if (driver === 'ipmi') return `ipmi://${ipmiText(host)}`
-  return `${BMO_DRIVERS[bootInterface] ?? 'redfish-virtualmedia'}+${host.bmc}${host.system}`
+  return `${BMO_DRIVERS[bootInterface]}+${host.bmc}${host.system}`
+}
+
+/** BareMetal Operator derives the boot interface from the address of the BMC. */
+function refuseUnnamedInterface({ bootInterface, driver = 'redfish' }: HostsOptions): void {
+  const possible = driver === 'ipmi' ? ['ipxe'] : Object.keys(BMO_DRIVERS)
+  if (possible.includes(bootInterface)) return
+  throw new UserError('hosts-out', `a BareMetalHost of ${driver} cannot have the boot interface ${bootInterface}`, {
+    kind: 'usage',
+    remedy: `use ${possible.join(' or ')}, or write nodes to a .json file`,
+  })
 }
 
 function manifestsText(hosts: readonly FleetHost[], options: HostsOptions): string {
+  refuseUnnamedInterface(options)
   const documents = hosts.flatMap((host) => manifests(host, options))
   return documents.map((document) => `---\n${stringify(document)}`).join('')
 }

@@ -3,22 +3,30 @@ import { NO_PACE, openMachines } from '../machine/index.js'
 import { Probe, seededRandom, silent, VirtualClock } from '../runtime/index.js'
 import { notifier } from './notifier.js'
 
+const MAC = '00:5C:52:31:3A:9C'
+
 /** A system as sushy-tools reports it before its power changes. */
 const report = (power: string, more: Record<string, unknown> = {}) => ({
   ...{ uuid: '27946b59-9e44-4fa7-8e91-f3527a1ef094', name: 'fake1', power_state: 'Off', external_notifier: 'True' },
-  nics: [{ mac: '00:5C:52:31:3A:9C', ip: '172.22.0.100' }],
+  nics: [{ mac: MAC, ip: '172.22.0.100' }],
   ...{ boot_device: 'Pxe', pending_power: { power_state: power, apply_time: 1_767_225_605 } },
   ...more,
 })
 
-async function scene() {
+async function scene(most?: number) {
   const clock = new VirtualClock(1_767_225_600_000)
   const up: string[] = []
   const machines = await openMachines({
     ...{ stateDir: null, clock, random: seededRandom(1), probe: new Probe(), logger: silent, pace: NO_PACE },
     events: { ramdiskUp: ({ spec }) => void up.push(spec.nics[0]!.mac), down: () => {} },
   })
-  const dispatch = notifier({ machines, clock, logger: silent, ironicUrl: 'http://192.0.2.1:6385' })
+  const dispatch = notifier({
+    machines,
+    clock,
+    logger: silent,
+    ironicUrl: 'http://192.0.2.1:6385',
+    ...(most ? { most } : {}),
+  })
   const put = async (body: unknown, target = '/', method = 'PUT') => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     return dispatch({ method, target, base: 'http://fleet', headers: {}, body: text })
@@ -59,6 +67,13 @@ test('a system that boots its disk boots it', async () => {
 test.each([
   ['no JSON', '{', /is not JSON/],
   ['no uuid', { name: 'x' }, /has no uuid/],
+  ['a path as its uuid', report('On', { uuid: '../../../../tmp/evil' }), /has a uuid that cannot name a machine/],
+  ['control characters in its uuid', report('On', { uuid: 'a"b\u0000' }), /has a uuid that cannot name a machine/],
+  ['a uuid of 5,000 characters', report('On', { uuid: 'x'.repeat(5000) }), /249 at most/],
+  ['a uuid that is a number', report('On', { uuid: 7 }), /has no uuid/],
+  ['an address that is none', report('On', { nics: [{ mac: MAC, ip: 'not-an-ip' }] }), /has nics that are no list/],
+  ['an address that is a number', report('On', { nics: [{ mac: MAC, ip: 5 }] }), /has nics that are no list/],
+  ['no NIC in its list of NICs', report('On', { nics: [null] }), /has nics that are no list/],
   ['a MAC address that is none', report('On', { nics: [{ mac: 'x' }] }), /has nics that are no list/],
   ['a pending power of another form', report('On', { pending_power: 'On' }), /pending_power without power_state/],
 ])('a notification with %s is refused by what is wrong', async (_, body, why) => {
@@ -72,4 +87,26 @@ test('another path is not found', async () => {
   await using there = await scene()
   expect(await there.put({}, '/v1')).toMatchObject({ status: 404 })
   expect(await there.put({}, '/', 'GET')).toMatchObject({ status: 404 })
+})
+
+test.each(['27946B59-9E44-4FA7-8E91-F3527A1EF094', 'fake1', 'node-0.rack-7'])(
+  'a system whose uuid is %s becomes a machine',
+  async (uuid) => {
+    await using there = await scene()
+    for (const nics of [[{ mac: MAC }], [{ mac: MAC, ip: null }], [{ mac: MAC, ip: 'fd00::7' }]])
+      expect(await there.put(report('On', { uuid, nics }))).toMatchObject({ status: 204 })
+    await there.clock.advance(6000)
+    expect(there.machines.list().map(({ spec }) => spec.id)).toEqual([uuid.toLowerCase()])
+  },
+)
+
+test('more systems than a fleet has machines are refused, and those that are there are not', async () => {
+  await using there = await scene(2)
+  const on = async (uuid: string) => (await there.put(report('On', { uuid }))).status
+  expect([await on('a'), await on('a'), await on('b'), await on('c')]).toEqual([204, 204, 204, 409])
+  await there.clock.advance(6000)
+  expect(there.machines.list()).toHaveLength(2)
+  expect([await on('a'), await on('c')]).toEqual([204, 409])
+  await there.machines.remove('a')
+  expect(await on('c')).toBe(204)
 })

@@ -1,3 +1,4 @@
+import { isIPv4, isIPv6 } from 'node:net'
 import { errorChain, UserError, type Clock, type Logger } from '../runtime/index.js'
 import { defaultMachineSpec, type Machine, type Machines, type MachineSpec } from '../machine/index.js'
 import type { Dispatch, WireResponse } from '../wire/index.js'
@@ -6,29 +7,36 @@ export interface NotifierParts {
   machines: Machines
   /** URL at which the agents find their Ironic. */
   ironicUrl: string
+  /** Most machines of the fleet. Default: as many as a fleet can start with. */
+  most?: number
   clock: Clock
   logger: Logger
 }
 
 /** A system as the fake driver of sushy-tools reports it with every change (`_send_external_notification`). */
 interface ReportedSystem {
-  uuid: string
-  name: string
-  nics: { mac: string; ip?: string }[]
+  /** The id of its machine. */
+  id: string
+  nics: { mac: string; ip?: string | null }[]
   /** Default Hdd. */
   bootDevice: string
   pending: { on: boolean; /** Seconds since the epoch. */ at: number } | null
 }
+
+/** Limit of `ironstage fleet --count` too. */
+const MOST_MACHINES = 10_000
 
 /**
  * Takes the place of fake-ipa behind an emulator of BMCs: `PUT /` tells of a system whose power is about to change, and the
  * machine of that system follows. The machine is created at the first report that switches it on. If its boot device is not the disk, it boots a ramdisk with an agent,
  * as fake-ipa starts an agent.
  */
-export function notifier({ machines, ironicUrl, clock, logger }: NotifierParts): Dispatch {
+export function notifier({ machines, ironicUrl, most = MOST_MACHINES, clock, logger }: NotifierParts): Dispatch {
+  /** Machines that notifications will create. */
+  const awaited = new Set<string>()
   const follow = async (system: ReportedSystem, on: boolean): Promise<void> => {
-    if (!on) return machines.get(system.uuid)?.setPower('off')
-    const machine = machines.get(system.uuid) ?? (await machineOf(machines, system))
+    if (!on) return machines.get(system.id)?.setPower('off')
+    const machine = machines.get(system.id) ?? (await machineOf(machines, system))
     if (machine.power() === 'on') return
     await machine.setBoot(
       system.bootDevice === 'Hdd' ? { kind: 'disk' } : { kind: 'ramdisk', parameters: { 'ipa-api-url': ironicUrl } },
@@ -42,14 +50,22 @@ export function notifier({ machines, ironicUrl, clock, logger }: NotifierParts):
       const system = read(request.body)
       if (!system.pending) return Promise.resolve({ status: 204, headers: {} })
       const { on, at } = system.pending
+      if (on && !machines.get(system.id)) {
+        awaited.add(system.id)
+        if (machines.list().length + awaited.size > most) {
+          awaited.delete(system.id)
+          return Promise.resolve(answer(409, `the fleet has ${most} machines, and takes no more`))
+        }
+      }
       // The emulator has the new power from this time on.
       const wait = Math.max(0, at * 1000 - clock.now())
       clock
         .sleep(wait, { weak: true })
         .then(() => follow(system, on))
         .catch((error: unknown) =>
-          logger('warn', `${system.name} did not follow its BMC: ${errorChain(error).join(': ')}`),
+          logger('warn', `${system.id} did not follow its BMC: ${errorChain(error).join(': ')}`),
         )
+        .finally(() => awaited.delete(system.id))
       return Promise.resolve({ status: 204, headers: {} })
     } catch (error) {
       if (!(error instanceof UserError)) throw error
@@ -71,10 +87,13 @@ function read(body: string | undefined): ReportedSystem {
   } catch {
     throw wrong('is not JSON')
   }
-  const { uuid, name, nics = [], boot_device: device = 'Hdd', pending_power: pending } = (document ?? {}) as Fields
+  const { uuid, nics = [], boot_device: device = 'Hdd', pending_power: pending } = (document ?? {}) as Fields
   if (typeof uuid !== 'string' || uuid === '') throw wrong('has no uuid')
+  const id = uuid.toLowerCase()
+  if (!isMachineId(id))
+    throw wrong(`has a uuid that cannot name a machine: letters, digits, - and . within, ${LONGEST_ID} at most`)
   if (!Array.isArray(nics) || !nics.every(isNic)) throw wrong('has nics that are no list of {mac, ip}')
-  const system = { uuid, name: typeof name === 'string' ? name : uuid, nics, bootDevice: String(device) }
+  const system = { id, nics, bootDevice: String(device) }
   if (pending === null || pending === undefined) return { ...system, pending: null }
   const { power_state: state, apply_time: at = 0 } = pending as Fields
   if (typeof state !== 'string' || typeof at !== 'number')
@@ -85,15 +104,30 @@ function read(body: string | undefined): ReportedSystem {
 
 type Fields = Readonly<Record<string, unknown>>
 
-const isNic = (nic: unknown): nic is { mac: string; ip?: string } =>
-  typeof (nic as Fields | null)?.['mac'] === 'string' &&
-  /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test((nic as { mac: string }).mac)
+/** The longest name of a BareMetalHost whose Secret, `NAME-bmc`, has a name too. */
+const LONGEST_ID = 249
+
+/** Whether `--hosts-out` can write a BareMetalHost of this name: Kubernetes takes subdomains of RFC 1123. */
+const isMachineId = (id: string): boolean =>
+  id.length <= LONGEST_ID && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(id)
+
+function isNic(nic: unknown): nic is ReportedSystem['nics'][number] {
+  const { mac, ip } = (nic ?? {}) as Fields
+  const hasAddress = ip === undefined || ip === null || (typeof ip === 'string' && (isIPv4(ip) || isIPv6(ip)))
+  return typeof mac === 'string' && /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(mac) && hasAddress
+}
 
 /** Makes the machine of a reported system. The emulator is its BMC. */
-function machineOf(machines: Machines, { uuid, nics }: ReportedSystem): Promise<Machine> {
-  const spec: MachineSpec = defaultMachineSpec({ id: uuid })
+function machineOf(machines: Machines, { id, nics }: ReportedSystem): Promise<Machine> {
+  const spec: MachineSpec = defaultMachineSpec({ id })
   const ofSystem = nics.map(({ mac, ip }, index) => ({
-    ...{ name: `eno${index + 1}`, mac: mac.toLowerCase(), ipv4: ip ?? null, carrier: true, pxe: index === 0 },
+    ...{
+      name: `eno${index + 1}`,
+      mac: mac.toLowerCase(),
+      ipv4: ip && isIPv4(ip) ? ip : null,
+      carrier: true,
+      pxe: index === 0,
+    },
   }))
   return machines.create({
     ...{ ...spec, bmc: null, nics: ofSystem.length > 0 ? ofSystem : spec.nics },

@@ -120,6 +120,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     journal: { ...JOURNAL, ...options.journal },
     setAccount: (machine, account) => accounts.set(machine, account),
     page: options.page ?? false,
+    ...(options.advertise === undefined ? {} : { hostNames: [options.advertise] }),
   })
   machines = await openMachines({
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
@@ -177,7 +178,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   const redfishUrl = `${tls ? 'https' : 'http'}://${authority(reached, bmcs.port)}`
   return {
     ...{ machines, redfishUrl, caFile, agentsUrl: listener.url, controlUrl: controlServer.url },
-    notifierUrl: notified,
+    ...{ notifierUrl: notified, isPasswordNew: accounts.isPasswordNew },
     ...{ faults: control.faults, journal: control.journal, events: control.events },
     ipmiAddress: (id) => ipmi?.addressOf(id),
     hosts: () =>

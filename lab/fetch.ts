@@ -27,10 +27,11 @@ export function labFetch(parts: FetchParts): (base: string) => typeof fetch {
 
   async function exchange(request: Request, target: string, base: string): Promise<WireResponse> {
     const body = await held(clock, 'reading a request', () => request.text())
+    // The base says where the lab is. A `Host` of the client is for the server that the lab stands in for.
+    const { host: _, ...headers } = Object.fromEntries(request.headers)
     const send = () =>
       dispatch({
-        ...{ method: request.method, target, base },
-        headers: Object.fromEntries(request.headers),
+        ...{ method: request.method, target, base, headers },
         ...(body === '' ? {} : { body }),
       })
     if (!jump) return send()

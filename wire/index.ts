@@ -61,6 +61,7 @@ export {
 } from './http-server.js'
 export { type ClientTls, HttpTransport } from './http-transport.js'
 export { InProcessTransport } from './in-process-transport.js'
+export { askAgain, isIronicAway } from './ironic/ask-again.js'
 export { type ApiNode, type ApiPort, IronicClient, IronicRefused, ironicSentence } from './ironic/client.js'
 export { IronicError, ironicErrorBody, ironicErrors } from './ironic/errors.js'
 export {

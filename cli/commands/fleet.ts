@@ -1,4 +1,5 @@
 import {
+  ASK_AGAIN,
   enrolHosts,
   hostsText,
   MIXED_RACK,
@@ -11,7 +12,15 @@ import {
 import { openStateFolder } from '../../lab/index.js'
 import { NO_PACE, type MachinePace } from '../../machine/index.js'
 import { loadManagers } from '../../runs/index.js'
-import { errorChain, LabClock, readDuration, systemRandom, UserError, type Clock } from '../../runtime/index.js'
+import {
+  durationText,
+  errorChain,
+  LabClock,
+  readDuration,
+  systemClock,
+  systemRandom,
+  UserError,
+} from '../../runtime/index.js'
 import { HttpTransport } from '../../wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard.js'
@@ -54,9 +63,18 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
   if (hostsFile !== undefined) await writeHosts(hostsFile, running.hosts(), { ...nodes, clock })
   const uiUrl = dashboardUrl(running.controlUrl, options)
   sayReady(running, { say, hostsFile, uiUrl })
+  if (running.isPasswordNew && hostsFile === undefined && !options.enrol)
+    logger(
+      'warn',
+      'no client can sign in at the BMCs: their password is random, and nothing shows it; name one with --password-file, or let --hosts-out write it to a file',
+    )
   openDashboard(uiUrl, options, { variables: environment.variables, logger })
-  if (options.enrol) await enrol(running.hosts(), { ...nodes, url: ironicUrl!, environment, clock, say })
-  await Promise.race([stopAsked(stopped), ...(options['stop-with-stdin'] ? [standardInputEnds(environment)] : [])])
+  const stop = Promise.race([
+    stopAsked(stopped),
+    ...(options['stop-with-stdin'] ? [standardInputEnds(environment)] : []),
+  ])
+  if (options.enrol) await enrol(running.hosts(), { ...nodes, url: ironicUrl!, environment, stop, say })
+  await stop
   say(
     'stopped',
     `the fleet stops: ${stopped.aborted ? errorChain(stopped.reason).join(': ') : 'standard input has ended'}`,
@@ -192,21 +210,36 @@ interface Enrolling {
   bootInterface: string
   driverInfo: Readonly<Record<string, string>>
   environment: Environment
-  clock: Clock
+  /** Resolves when the fleet is to stop, which ends the enrolment. */
+  stop: Promise<void>
   say: Say
 }
 
-async function enrol(hosts: readonly FleetHost[], { url, environment, clock, say, ...nodes }: Enrolling) {
+async function enrol(hosts: readonly FleetHost[], { url, environment, stop, say, ...nodes }: Enrolling) {
   const { headers, tls } = await accessOf(environment.variables)
+  // The Ironic is elsewhere: --speed does not make it faster.
+  const clock = systemClock()
   await using transport = new HttpTransport({ clock, tls })
+  const ending = new AbortController()
+  void stop.then(() => ending.abort())
   let added = 0
-  await enrolHosts(hosts, {
-    ...{ ...nodes, url, transport, headers, clock },
+  const enrolling = enrolHosts(hosts, {
+    ...{ ...nodes, url, transport, headers, clock, signal: ending.signal },
     onEnrolled: ({ name }, uuid, isNew) => {
       if (isNew) added++
       say('enrolled', `${name}  ${isNew ? 'enrolled' : 'was enrolled'} as ${uuid}`, { name, uuid, new: isNew })
     },
+    onAway: (reason) =>
+      say('waiting', `the Ironic cannot be reached, and is asked again every ${durationText(ASK_AGAIN)}: ${reason}`, {
+        reason,
+      }),
   })
+  try {
+    await enrolling
+  } catch (error) {
+    if (ending.signal.aborted) return
+    throw error
+  }
   say('all-enrolled', `${added} of ${hosts.length} machines were new to ${url}`, { new: added })
 }
 
@@ -217,7 +250,19 @@ const splitSetting = (setting: string): [name: string, value: string] => {
 
 const usage = (message: string, remedy: string) => new UserError('usage', message, { kind: 'usage', remedy })
 
+/** Options of nodes that a file of another form than nodes cannot hold. */
+const OF_NODES = ['driver-info', 'boot-interface'] as const
+
 function refuseContradictions(options: FleetCommandOptions): void {
+  const file = options['hosts-out']
+  for (const name of OF_NODES) {
+    const isLost = name === 'driver-info' ? /\.(ya?ml|csv)$/ : /\.csv$/
+    if (options[name] !== undefined && file !== undefined && isLost.test(file) && !options.enrol)
+      throw usage(
+        `${file} has no place for --${name}`,
+        `name a .json file for nodes, enroll them with --enrol, or leave out --${name}`,
+      )
+  }
   if (options.enrol && options['ironic-url'] === undefined)
     throw usage('--enrol needs an Ironic', 'name it with --ironic-url; env takes the URL from OS_ENDPOINT')
   if (options['notifier-port'] !== undefined && options['ironic-url'] === undefined)

@@ -1,14 +1,12 @@
-import { errorChain, UserError } from '../../runtime/index.js'
-import { ConnectionFailed, IronicRefused, type ApiNode, type ProvisionState } from '../../wire/index.js'
+import { UserError } from '../../runtime/index.js'
+import { askAgain, IronicRefused, isIronicAway, type ApiNode, type ProvisionState } from '../../wire/index.js'
 import type { HostStage } from '../hosts/host.js'
 import type { HostContext } from '../pipeline/context.js'
 import { nodeNameOf } from './host-node.js'
 
 /** Whether another attempt helps: the node is locked for a while, or the Ironic is starting. */
 const isPassing = (error: unknown): boolean =>
-  error instanceof ConnectionFailed ||
-  (error instanceof IronicRefused &&
-    ([502, 503, 504].includes(error.status) || (error.status === 409 && /locked/i.test(error.message))))
+  isIronicAway(error) || (error instanceof IronicRefused && error.status === 409 && /locked/i.test(error.message))
 
 /** Asks until there is an answer that lasts; the time limit of the stage ends it. */
 export async function retried<T>(
@@ -17,17 +15,17 @@ export async function retried<T>(
   signal: AbortSignal,
   ask: () => Promise<T>,
 ): Promise<T> {
-  for (let reported = ''; ;) {
+  let reported = ''
+  try {
+    return await askAgain(ask, {
+      ...{ isPassing, every, clock, signal },
+      onWait: (text) => {
+        if (text !== reported) report({ event: 'progress', host: host.name, stage, text: (reported = text) })
+      },
+    })
+  } catch (error) {
     signal.throwIfAborted()
-    try {
-      return await ask()
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!isPassing(error)) throw readable(error, ironic!.url, nodeNameOf(host))
-      const text = errorChain(error)[0] ?? ''
-      if (text !== reported) report({ event: 'progress', host: host.name, stage, text: (reported = text) })
-      await clock.sleep(every, { signal })
-    }
+    throw readable(error, ironic!.url, nodeNameOf(host))
   }
 }
 

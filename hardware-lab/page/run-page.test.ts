@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { LabClient } from '../../lab/index.js'
 import { seededRandom, silent, systemClock } from '../../runtime/index.js'
+import { pageCall } from '../../test/kit/api/page-call.js'
 import { newHostState } from '../pipeline/state.js'
 import { RunFollower } from './run-follower.js'
 import { openRunPage } from './run-page.js'
@@ -21,6 +22,7 @@ test('the page of real hosts shows the run and has no machines, nor takes any', 
   expect(await lab.run()).toMatchObject({ id: 'a-run', hosts: [{ host: 'node-1', outcome: 'waiting' }] })
   await expect(lab.addMachines({ count: 1 })).rejects.toThrow('the machines of a run are the hosts of its file')
   expect((await fetch(page.url)).headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(await pageCall(`${lab.url}/_lab/faults`, { origin: 'http://evil.example' })).toBe(403)
 })
 
 test('a page that follows the run sees its end; the run does not wait for an unopened page', async () => {

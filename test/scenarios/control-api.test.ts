@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLab, installCoreos, type Lab } from '../../lab/index.js'
 import { ignition } from '../kit/deployed.js'
+import { pageCall } from '../kit/api/page-call.js'
 
 const deploy_steps = [installCoreos({ ignition })]
 
@@ -305,4 +306,20 @@ test('a snapshot is taken and restored by HTTP, and the lab reset', async () => 
 
   expect(await ask(lab, 'POST', '/_lab/reset')).toMatchObject({ status: 204 })
   expect(await stateOf()).toEqual([])
+})
+
+test('web pages of other servers are refused, and change nothing; those of the lab, and programs, are answered', async () => {
+  await using lab = await onSocket()
+  const url = `${lab.url}/_lab/nodes`
+  const { host, port } = new URL(url)
+  expect(await pageCall(url, { origin: 'http://evil.example' })).toBe(403)
+  expect(await pageCall(url, { host: `evil.example:${port}`, origin: `http://evil.example:${port}` })).toBe(403)
+  expect(await pageCall(`${lab.url}/_lab/reset`, { host: 'evil.example' })).toBe(403)
+  expect((await ask(lab, 'GET', '/_lab/nodes')).body.nodes).toEqual([])
+  expect(await pageCall(url, { origin: `http://${host}` })).toBe(201)
+  expect(await pageCall(url, {})).toBe(201)
+  const inProcess = { headers: { host: 'ironic.example', origin: 'http://page.example' } }
+  expect((await lab.fetchAt('http://ironic.example')('http://ironic.example/_lab', inProcess)).status).toBe(200)
+  const metrics = () => fetch(`${lab.url}/metrics`, { headers: { origin: 'http://evil.example' } })
+  expect((await metrics()).status).toBe(403)
 })

@@ -71,7 +71,7 @@ export const FLEET_SHAPES = {
   'driver-info': {
     value: 'NAME=VALUE',
     example: 'deploy_kernel=http://192.0.2.1/kernel',
-    description: 'driver_info of these nodes, as in deploy_kernel=URL; may be repeated',
+    description: 'driver_info of the nodes of --enrol and of a .json file, as in deploy_kernel=URL; may be repeated',
     schema: { type: 'array', items: { type: 'string', pattern: '^[A-Za-z0-9_]+=' } },
   },
   'hosts-out': {

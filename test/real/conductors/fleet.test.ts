@@ -51,6 +51,7 @@ async function node(number: number, bootInterface: string, fields: Record<string
     fleet.hosts().filter((host) => host.name === name),
     {
       ...{ url: there.ironic.url, transport, headers: {}, clock, bootInterface, driverInfo: {} },
+      signal: new AbortController().signal,
       onEnrolled: (_host, made) => (uuid = made),
     },
   )
