@@ -44,20 +44,24 @@ export const ERRORS = catalogue({
     sentence: 'the options for access to Ironic contradict each other or cannot be read',
     remedy: 'correct the option that the message names',
   },
+  'lab-unreachable': {
+    sentence: 'no ironstage answers at the URL',
+    remedy: 'start ironstage up, and name its URL with --url',
+  },
   'no-written-file': {
     sentence: 'the Ignition config writes no such file',
     remedy: 'list the files with ironstage ignition show',
   },
   'option-file': {
-    sentence: 'a file that an option names cannot be read',
-    remedy: 'name a file that this user may read',
+    sentence: 'a file that an option names does not hold what the option needs',
+    remedy: 'make the file as the message says',
   },
   'public-url': {
     sentence: 'this host has no address that a BMC can reach',
     remedy: 'name the URL of the image service with --public-url',
   },
   'report-file': {
-    sentence: 'a report cannot be written',
+    sentence: 'a report or another file that was asked for cannot be written',
     remedy: 'name a file in a folder that exists and may be written',
   },
   'standard-input': {

@@ -15,7 +15,7 @@ const NEVER = 2 ** 31 - 1
  * Works with a lab that runs in another process.
  *
  * @param url of its Ironic; default: that of the environment
- * @throws UserError with the code and remedy of a refusal; `no-lab` where no ironstage answers
+ * @throws UserError with the code and remedy of a refusal; `lab-unreachable` where no ironstage answers
  */
 export async function withLab<T>(
   url: string | undefined,
@@ -40,7 +40,7 @@ export async function withLab<T>(
       })
     }
     if (error instanceof UserError) throw error
-    throw new UserError('no-lab', `no ironstage answers at ${lab.url}`, {
+    throw new UserError('lab-unreachable', `no ironstage answers at ${lab.url}`, {
       ...{ cause: error, remedy: 'start ironstage up, and name its URL with --url' },
     })
   }

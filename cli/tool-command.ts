@@ -1,5 +1,5 @@
 import { Command, Help, Option } from 'commander'
-import { UserError } from '../runtime/index.js'
+import { usageError } from './usage-error.js'
 
 /** An option that may be given several times, one value each. Any other option may be given once. */
 export class ListOption extends Option {
@@ -42,7 +42,7 @@ export class ToolCommand extends Command {
   override error(message: string): never {
     const [, what = message, nearest] = /^(?:error: )?(.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/s.exec(message) ?? []
     const path = this.path.join(' ')
-    throw new UserError('usage', `${what} (${path})`, { kind: 'usage', remedy: nearest ?? `${path} --help` })
+    throw usageError(`${what} (${path})`, nearest ?? `${path} --help`)
   }
 }
 

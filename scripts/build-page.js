@@ -42,6 +42,7 @@ function labOfThePage() {
         return [
           `export { ControlRefused, LabClient } from ${JSON.stringify(lab('control/lab-client.js'))}`,
           `export { FAULT_CHOICES } from ${JSON.stringify(choices)}`,
+          `export { RETRY_VERBS, retryText } from ${JSON.stringify(lab('timeline/retry-verbs.js'))}`,
         ].join('\n')
       if (id === choices) {
         const { FAULT_CHOICES } = await import(choices)

@@ -108,10 +108,6 @@ export const ERRORS = catalogue({
     sentence: 'another machine answers at the address',
     remedy: 'find out which machine has the address now',
   },
-  'ssh-shell': {
-    sentence: 'the login shell of the host does not run scripts',
-    remedy: 'look at what logging in prints; /bin/sh must be there',
-  },
   'ssh-unreachable': {
     sentence: 'the host cannot be reached',
     remedy: 'see that the machine is on and that ssh to it works',

@@ -6,7 +6,7 @@ import {
   type StandaloneAgentOptions,
 } from '../../runs/index.js'
 import { openStateFolder } from '../../lab/index.js'
-import { systemClock, systemRandom, urlSafeToken, UserError, userError, type ConfigFile } from '../../runtime/index.js'
+import { systemClock, systemRandom, urlSafeToken, userError, type ConfigFile } from '../../runtime/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { readOneMachine } from '../options/hardware-file.js'
 import { imagesOf } from '../options/image-cache.js'
@@ -14,6 +14,7 @@ import { logTo } from '../output/log.js'
 import type { Options } from '../options/options.js'
 import { onlyShown, openFor, realTarget } from '../options/target.js'
 import type { AGENT_OPTIONS } from '../options/option-lists.js'
+import { usageError } from '../usage-error.js'
 
 type AgentOptions = Options<(typeof AGENT_OPTIONS)[number]>
 
@@ -27,7 +28,7 @@ export async function agent(
   refuseContradictions(options)
   if (real) return realAgent(options, real, environment, configFiles)
   if (options.plan)
-    throw usage('--plan is for a real target: a simulated machine has nothing to lose', 'leave --plan out')
+    throw usageError('--plan is for a real target: a simulated machine has nothing to lose', 'leave --plan out')
   const { stdout, stopped } = environment
   const json = options.json ?? false
   const say = (event: string, text: string, fields: Record<string, unknown> = {}) =>
@@ -86,7 +87,7 @@ async function realAgent(
 ): Promise<number> {
   for (const name of ['mac', 'hardware', 'state-dir', 'machine', 'respawn', 'speed'] as const)
     if (options[name] !== undefined)
-      throw usage(`--${name} is for a simulated machine`, `leave --${name} out, or use --target sim`)
+      throw usageError(`--${name} is for a simulated machine`, `leave --${name} out, or use --target sim`)
   const { stdout, stopped } = environment
   const { json = false, 'kernel-params': kernelParams = '' } = options
   const clock = systemClock()
@@ -122,7 +123,7 @@ async function withIronic<T>(open: () => Promise<T>): Promise<T> {
     return await open()
   } catch (error) {
     if (userError(error)?.code !== 'agent-api-url') throw error
-    throw usage(
+    throw usageError(
       'an agent needs its Ironic',
       'name it with --ironic-url, as ipa-api-url in --kernel-params or as api_url in a config file; or use --standalone',
     )
@@ -150,25 +151,26 @@ function address(text: string): { host: string; port: number } {
   const at = text.lastIndexOf(':')
   const port = Number(text.slice(at + 1))
   if (port > 65_535)
-    throw usage(`--listen is ${text}, and there is no port ${port}`, 'name a port up to 65535, or 0 for a free one')
+    throw usageError(
+      `--listen is ${text}, and there is no port ${port}`,
+      'name a port up to 65535, or 0 for a free one',
+    )
   return { host: text.slice(0, at).replace(/^\[|\]$/g, ''), port }
 }
-
-const usage = (message: string, remedy: string) => new UserError('usage', message, { kind: 'usage', remedy })
 
 function refuseContradictions(options: AgentOptions): void {
   const { standalone = false, 'state-dir': folder, machine } = options
   if (!standalone && options.token !== undefined)
-    throw usage(
+    throw usageError(
       '--token is for a standalone agent; every other agent gets its token from Ironic',
       'leave it out, or use --standalone; a token made beforehand is the kernel parameter ipa-agent-token',
     )
   for (const name of ['ironic-url', 'node-uuid'] as const)
     if (standalone && options[name] !== undefined)
-      throw usage(`--${name} means nothing to a standalone agent, which has no Ironic`, `leave --${name} out`)
+      throw usageError(`--${name} means nothing to a standalone agent, which has no Ironic`, `leave --${name} out`)
   if ((folder === undefined) !== (machine === undefined))
-    throw usage('--state-dir and --machine go together', 'name a state folder and one of its machines, or neither')
+    throw usageError('--state-dir and --machine go together', 'name a state folder and one of its machines, or neither')
   for (const name of ['mac', 'hardware'] as const)
     if (machine !== undefined && options[name] !== undefined)
-      throw usage(`--${name} is for a new machine; a machine of a state folder has its own`, `leave --${name} out`)
+      throw usageError(`--${name} is for a new machine; a machine of a state folder has its own`, `leave --${name} out`)
 }

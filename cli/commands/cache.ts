@@ -1,11 +1,12 @@
 import { parseSize } from '../../runtime/index.js'
 import { openImageCache } from '../../lab/index.js'
-import { silent, systemClock, UserError } from '../../runtime/index.js'
+import { silent, systemClock } from '../../runtime/index.js'
 import type { ImageCache, ImageEntry } from '../../steps/index.js'
 import type { Environment } from '../environment.js'
 import { cacheFolder } from '../options/image-cache.js'
 import type { Options } from '../options/options.js'
 import type { CACHE_LIST_OPTIONS, CACHE_PRUNE_OPTIONS } from '../options/option-lists.js'
+import { usageError } from '../usage-error.js'
 
 type ListOptions = Options<(typeof CACHE_LIST_OPTIONS)[number]>
 type PruneOptions = Options<(typeof CACHE_PRUNE_OPTIONS)[number]>
@@ -52,10 +53,11 @@ async function opened(
 ): Promise<{ cache: ImageCache; print: (event: object, text: string) => void }> {
   const folder = cacheFolder(options, variables)
   if (folder === null)
-    throw new UserError('image-cache', 'the folder of the image cache is not known', {
-      kind: 'usage',
-      remedy: 'name the folder with --cache-dir, or set HOME',
-    })
+    throw usageError(
+      'the folder of the image cache is not known',
+      'name the folder with --cache-dir, or set HOME',
+      'image-cache',
+    )
   return {
     cache: await openImageCache({ folder }, { clock: systemClock(), logger: silent }),
     print: (event, text) => void stdout.write(options.json ? `${JSON.stringify(event)}\n` : `${text}\n`),

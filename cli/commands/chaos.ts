@@ -1,11 +1,13 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chaos as play, chaosTest, faultsYaml, journalOf, type ChaosReport } from '../../lab/index.js'
-import { durationText, readDuration, UserError } from '../../runtime/index.js'
+import { durationText, readDuration } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
+import { unwritable, writeOutput } from '../output/write-output.js'
 import { faultsIn } from './fault.js'
 import type { Options } from '../options/options.js'
 import type { CHAOS_OPTIONS } from '../options/option-lists.js'
+import { usageError } from '../usage-error.js'
 
 /** `ironstage chaos`: exit code 1 where something that must always hold did not. */
 export async function chaos(
@@ -28,10 +30,7 @@ export async function chaos(
 function lengthOf(text: string): number {
   const length = readDuration(text)
   if (length !== undefined && length > 0) return length
-  throw new UserError('usage', `--duration ${text} is not a length of time`, {
-    kind: 'usage',
-    remedy: 'write it as 10m',
-  })
+  throw usageError(`--duration ${text} is not a length of time`, 'write it as 10m')
 }
 
 function text(report: ChaosReport, files: readonly string[]): string {
@@ -67,15 +66,9 @@ async function write(report: ChaosReport, folder: string): Promise<string[]> {
     'journal.ndjson': journal.map((entry) => `${JSON.stringify(entry)}\n`).join(''),
     ...(last ? { 'faults.yaml': faultsYaml(plan, last), 'chaos.test.ts': chaosTest(plan, last) } : {}),
   }
-  try {
-    await mkdir(folder, { recursive: true })
-    for (const [name, contents] of Object.entries(files)) await writeFile(join(folder, name), contents)
-  } catch (cause) {
-    throw new UserError('usage', `${folder} cannot be written`, {
-      kind: 'usage',
-      cause,
-      remedy: 'name a folder with --out',
-    })
-  }
+  await mkdir(folder, { recursive: true }).catch((cause: unknown) => {
+    throw unwritable(folder, cause, { kind: 'usage', remedy: 'name a folder with --out' })
+  })
+  for (const [name, contents] of Object.entries(files)) await writeOutput(join(folder, name), contents)
   return Object.keys(files).map((name) => join(folder, name))
 }

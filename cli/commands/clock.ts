@@ -1,10 +1,11 @@
 import type { AdvanceRequest, ClockReport } from '../../lab/index.js'
 import type { ProvisionState } from '../../wire/index.js'
-import { durationText, readDuration, UserError } from '../../runtime/index.js'
+import { durationText, readDuration } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { withLab } from '../lab-client.js'
 import type { CLOCK_ADVANCE_OPTIONS, CLOCK_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
+import { usageError } from '../usage-error.js'
 
 type ClockOptions = Options<(typeof CLOCK_OPTIONS)[number]>
 
@@ -26,9 +27,9 @@ export async function clockAdvance(
 ): Promise<number> {
   const { url, until, within } = options
   if ((by === undefined) === (until === undefined))
-    throw wrong('say how far', 'give a time as in 31m, or --until NODE=STATE')
+    throw usageError('say how far', 'give a time as in 31m, or --until NODE=STATE')
   if (by !== undefined && readDuration(by) === undefined)
-    throw wrong(`${by} is not a time`, 'write it as in 31m, 90s or 1h30m')
+    throw usageError(`${by} is not a time`, 'write it as in 31m, 90s or 1h30m')
   return print(await withLab(url, environment, (lab) => lab.advance(move(by, until, within))), options, environment)
 }
 
@@ -44,5 +45,3 @@ function print(report: ClockReport, { json }: { json?: boolean }, { stdout }: En
   stdout.write(json ? `${JSON.stringify(report)}\n` : `${labTime}  ${mode}, ${durationText(elapsed)} since the start\n`)
   return 0
 }
-
-const wrong = (message: string, remedy: string): UserError => new UserError('usage', message, { kind: 'usage', remedy })

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { PAGE_PATH } from '../../lab/index.js'
-import { UserError, type Logger } from '../../runtime/index.js'
+import { type Logger } from '../../runtime/index.js'
+import { usageError } from '../usage-error.js'
 
 export interface DashboardOptions {
   open?: boolean
@@ -9,11 +10,7 @@ export interface DashboardOptions {
 
 /** @throws UserError (usage) for `--open` without a dashboard */
 export function isDashboardServed({ open, 'no-ui': none = false }: DashboardOptions): boolean {
-  if (none && open)
-    throw new UserError('usage', '--open opens the dashboard, and --no-ui leaves it out', {
-      kind: 'usage',
-      remedy: 'leave one of them out',
-    })
+  if (none && open) throw usageError('--open opens the dashboard, and --no-ui leaves it out', 'leave one of them out')
   return !none
 }
 

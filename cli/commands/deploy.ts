@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { EXAMPLE_IGNITION } from '../../lab/index.js'
 import { loadManagers, runDeployment, runRealDeployment, type RealTargetRequest } from '../../runs/index.js'
 import { readIgnition } from '../../ignition/index.js'
-import { systemClock, systemRandom, UserError } from '../../runtime/index.js'
+import { systemClock, systemRandom } from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import type { MachineHardware } from '../../machine/index.js'
 import { temporaryFolder } from '../../runtime/index.js'
@@ -19,6 +19,7 @@ import type { Options } from '../options/options.js'
 import { onlyShown, openFor, realTarget } from '../options/target.js'
 import { watched } from './watched-deployment.js'
 import type { DEPLOY_OPTIONS } from '../options/option-lists.js'
+import { usageError } from '../usage-error.js'
 
 type DeployOptions = Options<(typeof DEPLOY_OPTIONS)[number]>
 
@@ -33,9 +34,9 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   }
   if (real) return deployReal(options, real, inputs, environment)
   if (options['verify-boot'])
-    throw usage('--verify-boot is for a machine behind SSH: a simulated one is always checked', 'leave it out')
+    throw usageError('--verify-boot is for a machine behind SSH: a simulated one is always checked', 'leave it out')
   if (options.plan)
-    throw usage('--plan is for a real target: a simulated machine has nothing to lose', 'leave --plan out')
+    throw usageError('--plan is for a real target: a simulated machine has nothing to lose', 'leave --plan out')
   const { hardware, size } = await machineOf(options)
   const { 'ironic-url': named } = options
   const ironicUrl = named === 'env' ? endpointOf(environment.variables) : named
@@ -96,12 +97,12 @@ async function deployReal(
 ): Promise<number> {
   for (const name of ['ironic-url', 'hardware', 'disk-file', 'disk-size', 'overwrite', 'realistic', 'speed'] as const)
     if (options[name] !== undefined)
-      throw usage(`--${name} is for a simulated machine`, `leave --${name} out, or use --target sim`)
+      throw usageError(`--${name} is for a simulated machine`, `leave --${name} out, or use --target sim`)
   const { json = false, image } = options
   const clock = systemClock()
   const verifyBoot = options['verify-boot'] ?? false
   if (verifyBoot && !(request.target.startsWith('ssh:') && request.allow.includes('reboot')))
-    throw usage(
+    throw usageError(
       '--verify-boot needs a machine behind SSH that may be rebooted',
       'use it with --target ssh://... and --allow reboot',
     )
@@ -121,14 +122,12 @@ async function deployReal(
   })
 }
 
-const usage = (message: string, remedy: string) => new UserError('usage', message, { kind: 'usage', remedy })
-
 function refuseContradictions(options: DeployOptions): void {
   const { 'ironic-url': url, image } = options
   if (url === undefined) {
     for (const name of ['bmc-user', 'bmc-password'] as const)
       if (options[name] !== undefined)
-        throw usage(
+        throw usageError(
           `--${name} is for --ironic-url: it is the account of the BMCs of the ironstage that runs there`,
           `leave --${name} out, or name that ironstage with --ironic-url`,
         )
@@ -136,12 +135,12 @@ function refuseContradictions(options: DeployOptions): void {
   }
   for (const name of ['hardware', 'disk-file', 'disk-size', 'overwrite', 'realistic', 'speed', 'steps'] as const)
     if (options[name] !== undefined)
-      throw usage(
+      throw usageError(
         `--${name} cannot be used with --ironic-url: the machine is made by the ironstage at ${url}`,
         `leave --${name} out`,
       )
   if (image !== undefined && !/^(https?:\/\/|stream:)/.test(image))
-    throw usage(
+    throw usageError(
       `the image file ${image} cannot be reached by the ironstage at ${url}`,
       'serve it over HTTP and give its URL',
     )
@@ -152,10 +151,10 @@ async function machineOf(options: DeployOptions): Promise<{ hardware?: MachineHa
   const { hardware: file, 'disk-size': diskSize } = options
   const hardware = file === undefined ? undefined : await readOneMachine(file)
   if (hardware?.disks?.length === 0)
-    throw usage(`the hardware file ${file} describes a machine without disks`, 'give it the disk to install to')
+    throw usageError(`the hardware file ${file} describes a machine without disks`, 'give it the disk to install to')
   const described = hardware?.disks?.[0]?.size
   if (described !== undefined && diskSize !== undefined)
-    throw usage('--disk-size and --hardware both say how large the first disk is', 'leave one of them out')
+    throw usageError('--disk-size and --hardware both say how large the first disk is', 'leave one of them out')
   return { ...(hardware ? { hardware } : {}), size: described ?? parseSize(diskSize ?? '10GiB') }
 }
 

@@ -1,9 +1,9 @@
 import { diffRecordings, readRecording } from '../../recording/index.js'
-import { UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { DIFF_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
 import { DifferenceReport } from '../output/differences.js'
+import { usageError } from '../usage-error.js'
 
 /** `ironstage diff A B`: compares two recordings. Exit code 1 where they differ. */
 export async function diff(
@@ -13,10 +13,7 @@ export async function diff(
 ): Promise<number> {
   const [one, other, ...more] = files
   if (one === undefined || other === undefined || more.length > 0)
-    throw new UserError('usage', `two recordings are compared, not ${files.length}`, {
-      kind: 'usage',
-      remedy: 'ironstage diff before.ndjson after.ndjson',
-    })
+    throw usageError(`two recordings are compared, not ${files.length}`, 'ironstage diff before.ndjson after.ndjson')
   const report = await DifferenceReport.open(known, environment, json)
   const [was, is] = [await readRecording(one, { partial }), await readRecording(other, { partial })]
   for (const recording of [was, is]) report.about(recording)

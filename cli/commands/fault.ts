@@ -13,6 +13,7 @@ import { withLab } from '../lab-client.js'
 import { readInputs } from '../options/input-files.js'
 import type { FAULT_ADD_OPTIONS, FAULT_LIFT_OPTIONS, FAULT_LIST_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
+import { usageError } from '../usage-error.js'
 
 /** `ironstage fault list` */
 export async function faultList(
@@ -33,7 +34,7 @@ export async function faultAdd(
 ): Promise<number> {
   const documents = files.length > 0 ? await inFiles(files, environment) : [fromOptions(options)]
   if (files.length > 0 && (options.effect !== undefined || options.match !== undefined))
-    throw usage('a fault is either in a file or in options', 'leave out --match and --effect, or the file')
+    throw usageError('a fault is either in a file or in options', 'leave out --match and --effect, or the file')
   // All faults are read before the first is added.
   for (const [index, document] of documents.entries()) readFaults(document, files[index] ?? 'the fault')
   await withLab(options.url, environment, async (lab) => {
@@ -52,7 +53,7 @@ export async function faultLift(
   ids: readonly string[],
 ): Promise<number> {
   if ([ids.length > 0, label !== undefined, all === true].filter(Boolean).length !== 1)
-    throw usage('name which faults to lift', 'give ids, or --label, or --all')
+    throw usageError('name which faults to lift', 'give ids, or --label, or --all')
   await withLab(url, environment, async (lab) => {
     for (const id of ids) await lab.liftFault(id)
     if (ids.length === 0) await lab.liftFaults(label === undefined ? {} : { label })
@@ -77,7 +78,7 @@ async function inFiles(files: readonly string[], environment: Environment): Prom
       return readNested(Buffer.from(bytes).toString(), name, (text) => parse(text, { maxAliasCount: 100 }) as unknown)
     } catch (cause) {
       if (cause instanceof UserError) throw cause
-      throw usage(`${name} is not YAML: ${errorChain(cause)[0]!.split('\n')[0]!}`, 'docs/control.md has examples')
+      throw usageError(`${name} is not YAML: ${errorChain(cause)[0]!.split('\n')[0]!}`, 'docs/control.md has examples')
     }
   })
 }
@@ -91,7 +92,7 @@ const listIn = (document: unknown): unknown[] => {
 /** The fault of `--match node=node-3 --effect delay:for=5s`. */
 function fromOptions(options: Options<(typeof FAULT_ADD_OPTIONS)[number]>): object {
   const { match = [], effect, times, after, probability, label } = options
-  if (effect === undefined) throw usage('the effect of the fault is missing', '--effect agent-silent, or a file')
+  if (effect === undefined) throw usageError('the effect of the fault is missing', '--effect agent-silent, or a file')
   const [kind = '', members = ''] = effect.split(/:(.*)/s)
   return {
     match: Object.fromEntries(match.map(pair)),
@@ -117,5 +118,3 @@ function line({ id, struck, match, effect, times, label }: FaultReport): string 
     `struck ${struck}${times === undefined ? '' : ` of ${times}`}`,
   ].join('  ')
 }
-
-const usage = (message: string, remedy: string): UserError => new UserError('usage', message, { kind: 'usage', remedy })

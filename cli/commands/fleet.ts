@@ -12,15 +12,7 @@ import {
 import { openStateFolder } from '../../lab/index.js'
 import { NO_PACE, type MachinePace } from '../../machine/index.js'
 import { loadManagers } from '../../runs/index.js'
-import {
-  durationText,
-  errorChain,
-  LabClock,
-  readDuration,
-  systemClock,
-  systemRandom,
-  UserError,
-} from '../../runtime/index.js'
+import { durationText, errorChain, LabClock, readDuration, systemClock, systemRandom } from '../../runtime/index.js'
 import { HttpTransport } from '../../wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard.js'
@@ -33,6 +25,7 @@ import type { Options } from '../options/options.js'
 import { standardInputEnds } from '../options/standard-input.js'
 import { logTo } from '../output/log.js'
 import { containStrayErrors } from '../stray-errors.js'
+import { usageError } from '../usage-error.js'
 
 type FleetCommandOptions = Options<(typeof FLEET_OPTIONS)[number]>
 
@@ -179,10 +172,11 @@ async function fleetOptions(
 function passwordIn(file: string, text: string): string {
   const password = text.replace(/\r?\n$/, '')
   if (password !== '' && !/[\r\n]/.test(password)) return password
-  throw new UserError('option-file', `${file} has no password: one line that is not empty`, {
-    kind: 'usage',
-    remedy: `make one: openssl rand -base64 15 > ${file}`,
-  })
+  throw usageError(
+    `${file} has no password: one line that is not empty`,
+    `make one: openssl rand -base64 15 > ${file}`,
+    'option-file',
+  )
 }
 
 async function tlsOf(options: FleetCommandOptions): Promise<Pick<FleetOptions, 'tls'>> {
@@ -195,7 +189,10 @@ async function tlsOf(options: FleetCommandOptions): Promise<Pick<FleetOptions, '
 function paceOf(options: FleetCommandOptions): MachinePace {
   const [least, most = least] = (options['boot-time'] ?? BOOT_TIME).split('..').map((time) => readDuration(time)!)
   if (most! < least!)
-    throw usage(`--boot-time ${options['boot-time']}: the range ends before it begins`, 'put the shorter time first')
+    throw usageError(
+      `--boot-time ${options['boot-time']}: the range ends before it begins`,
+      'put the shorter time first',
+    )
   return {
     ...NO_PACE,
     ...{ bootRamdisk: least!, bootRamdiskMost: most! },
@@ -248,8 +245,6 @@ const splitSetting = (setting: string): [name: string, value: string] => {
   return [setting.slice(0, at), setting.slice(at + 1)]
 }
 
-const usage = (message: string, remedy: string) => new UserError('usage', message, { kind: 'usage', remedy })
-
 /** Options of nodes that a file of another form than nodes cannot hold. */
 const OF_NODES = ['driver-info', 'boot-interface'] as const
 
@@ -258,17 +253,17 @@ function refuseContradictions(options: FleetCommandOptions): void {
   for (const name of OF_NODES) {
     const isLost = name === 'driver-info' ? /\.(ya?ml|csv)$/ : /\.csv$/
     if (options[name] !== undefined && file !== undefined && isLost.test(file) && !options.enrol)
-      throw usage(
+      throw usageError(
         `${file} has no place for --${name}`,
         `name a .json file for nodes, enroll them with --enrol, or leave out --${name}`,
       )
   }
   if (options.enrol && options['ironic-url'] === undefined)
-    throw usage('--enrol needs an Ironic', 'name it with --ironic-url; env takes the URL from OS_ENDPOINT')
+    throw usageError('--enrol needs an Ironic', 'name it with --ironic-url; env takes the URL from OS_ENDPOINT')
   if (options['notifier-port'] !== undefined && options['ironic-url'] === undefined)
-    throw usage('--notifier-port needs the Ironic that agents call', 'name it with --ironic-url')
+    throw usageError('--notifier-port needs the Ironic that agents call', 'name it with --ironic-url')
   if (options['node-driver'] === 'ipmi' && options['ipmi-port'] === undefined)
-    throw usage('--node-driver ipmi needs BMCs that take IPMI', 'open them with --ipmi-port 6230')
+    throw usageError('--node-driver ipmi needs BMCs that take IPMI', 'open them with --ipmi-port 6230')
   if ((options['tls-cert'] === undefined) !== (options['tls-key'] === undefined))
-    throw usage('--tls-cert and --tls-key go together', 'name both, or --tls alone for a certificate that is made')
+    throw usageError('--tls-cert and --tls-key go together', 'name both, or --tls alone for a certificate that is made')
 }

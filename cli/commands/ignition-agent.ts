@@ -16,6 +16,7 @@ import type { AGENT_CONFIG_SHAPES } from '../options/table/agent-config.js'
 import type { Environment } from '../environment.js'
 import { keyfilesOfNmstate } from '../installer/nmstate.js'
 import type { Options } from '../options/options.js'
+import { usageError } from '../usage-error.js'
 
 type AgentConfigFlags = Options<keyof typeof AGENT_CONFIG_SHAPES>
 
@@ -69,10 +70,11 @@ export async function agentOptionsOf(
   }
   const ironic = valueOf('base-url', 'IRONIC_BASE_URL') ?? otherwise
   if (ironic === undefined)
-    throw new UserError('agent-url', 'the agent has no Ironic to go to', {
-      kind: 'usage',
-      remedy: 'give --base-url http://HOST:6385, or set IRONIC_BASE_URL',
-    })
+    throw usageError(
+      'the agent has no Ironic to go to',
+      'give --base-url http://HOST:6385, or set IRONIC_BASE_URL',
+      'agent-url',
+    )
   const keys = (await file('ssh-key'))?.toString() ?? variables['IRONIC_RAMDISK_SSH_KEY'] ?? ''
   const options: { [K in keyof AgentConfigOptions]: AgentConfigOptions[K] | undefined } = {
     template: flags.template as AgentTemplate | undefined,

@@ -1,13 +1,14 @@
 import { isLoopback } from '../../bytes/index.js'
 import { addressForBmcs, isEveryAddress } from '../../lab/index.js'
 import { agentConfig, openImageService, type LiveUrls } from '../../coreos/index.js'
-import { systemClock, systemRandom, urlSafeToken, UserError } from '../../runtime/index.js'
+import { systemClock, systemRandom, urlSafeToken } from '../../runtime/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { agentOptionsOf } from './ignition-agent.js'
 import { liveImagesOf } from '../installer/live-image-options.js'
 import { logTo } from '../output/log.js'
 import type { Options } from '../options/options.js'
 import type { IMAGES_SERVE_OPTIONS } from '../options/option-lists.js'
+import { usageError } from '../usage-error.js'
 
 /** `ironstage images serve`: serves live images whose config starts the agent, until a signal stops it. */
 export async function imagesServe(
@@ -18,10 +19,11 @@ export async function imagesServe(
   const clock = systemClock()
   const files = await liveImagesOf(options, clock)
   if (!files)
-    throw new UserError('live-files', 'there is no live image to serve', {
-      kind: 'usage',
-      remedy: 'name one with --live-iso FILE, or a folder of them with --live-image DIR',
-    })
+    throw usageError(
+      'there is no live image to serve',
+      'name one with --live-iso FILE, or a folder of them with --live-image DIR',
+      'live-files',
+    )
   const { host = '127.0.0.1', 'public-url': publicUrl } = options
   const agent = await agentOptionsOf(options, variables)
   const publicHost =
@@ -32,10 +34,11 @@ export async function imagesServe(
         )
       : host
   if (publicHost === undefined)
-    throw new UserError('public-url', 'this host has no address that a BMC can reach', {
-      kind: 'usage',
-      remedy: 'name the URL by which machines reach the images, with --public-url',
-    })
+    throw usageError(
+      'this host has no address that a BMC can reach',
+      'name the URL by which machines reach the images, with --public-url',
+      'public-url',
+    )
   const json = options.json ?? false
   await using images = await openImageService({
     files,

@@ -1,10 +1,10 @@
-import { writeFile } from 'node:fs/promises'
 import { entryLine, type JournalEntry, type JournalKind } from '../../lab/index.js'
-import { UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { withLab } from '../lab-client.js'
+import { writeOutput } from '../output/write-output.js'
 import type { JOURNAL_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
+import { usageError } from '../usage-error.js'
 
 type JournalOptions = Options<(typeof JOURNAL_OPTIONS)[number]>
 
@@ -13,10 +13,10 @@ export function journal(options: JournalOptions, environment: Environment): Prom
   const { url, follow, har, last, json = false } = options
   const query = queryOf(options)
   if (har !== undefined && follow)
-    throw usage('--har writes what there is, and --follow goes on', 'leave one of them out')
+    throw usageError('--har writes what there is, and --follow goes on', 'leave one of them out')
   return withLab(url, environment, async (lab) => {
     if (har !== undefined) {
-      await writeArchive(har, await lab.journalHar(query))
+      await writeOutput(har, `${JSON.stringify(await lab.journalHar(query), null, 2)}\n`)
       return 0
     }
     const print = (entry: JournalEntry) =>
@@ -34,22 +34,12 @@ export function journal(options: JournalOptions, environment: Environment): Prom
   })
 }
 
-async function writeArchive(file: string, archive: unknown): Promise<void> {
-  await writeFile(file, `${JSON.stringify(archive, null, 2)}\n`).catch((cause: unknown) => {
-    throw new UserError('file-unreadable', `${file} cannot be written`, {
-      ...{ cause, remedy: 'name a file in a folder that you may write' },
-    })
-  })
-}
-
 /** @throws UserError (usage) */
 function queryOf({ node = [], kind, route }: JournalOptions) {
-  if (node.length > 1) throw usage('the journal of one node at a time', 'name one --node')
+  if (node.length > 1) throw usageError('the journal of one node at a time', 'name one --node')
   return {
     ...(node[0] === undefined ? {} : { node: node[0] }),
     ...(kind === undefined ? {} : { kind: kind as JournalKind[] }),
     ...(route === undefined ? {} : { route }),
   }
 }
-
-const usage = (message: string, remedy: string): UserError => new UserError('usage', message, { kind: 'usage', remedy })

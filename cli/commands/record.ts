@@ -1,12 +1,14 @@
 import { hostname } from 'node:os'
 import { selfSigned } from '../../agent/index.js'
 import { openRecorder, type RecorderCounts } from '../../recording/index.js'
-import { systemClock, systemRandom, UserError } from '../../runtime/index.js'
+import type { UserError } from '../../runtime/index.js'
+import { systemClock, systemRandom } from '../../runtime/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { accessBy } from '../options/https-trust.js'
 import type { RECORD_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
 import { logTo } from '../output/log.js'
+import { usageError } from '../usage-error.js'
 
 const IRONIC_PORT = 6385
 
@@ -56,4 +58,4 @@ function endText({ recorded, failed, cut, lost }: RecorderCounts, file: string):
 }
 
 const missing = (flag: string, what: string, remedy: string): UserError =>
-  new UserError('usage', `${flag} is missing: ${what}`, { kind: 'usage', remedy })
+  usageError(`${flag} is missing: ${what}`, remedy)

@@ -19,6 +19,7 @@ import { logTo } from '../output/log.js'
 import { nearest } from '../output/nearest.js'
 import type { Options } from '../options/options.js'
 import type { REHEARSE_OPTIONS } from '../options/option-lists.js'
+import { usageError } from '../usage-error.js'
 
 type RehearsalOptions = Options<(typeof REHEARSE_OPTIONS)[number]>
 
@@ -40,11 +41,7 @@ export async function rehearseUpgrade(
     stdout.write(json ? listLines() : listText(stdout.columns))
     return 0
   }
-  if (all && names.length > 0)
-    throw new UserError('usage', 'scenarios are named beside --all', {
-      kind: 'usage',
-      remedy: 'leave --all out, or the names',
-    })
+  if (all && names.length > 0) throw usageError('scenarios are named beside --all', 'leave --all out, or the names')
   // Refuses an unknown behaviour before anything is played.
   new Behaviours(ALL_BEHAVIOURS, without)
   const wanted = all

@@ -10,6 +10,7 @@ import { readText } from '../options/input-files.js'
 import type { REPLAY_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
 import { DifferenceReport } from '../output/differences.js'
+import { usageError } from '../usage-error.js'
 
 /** An answer may take as long as the slowest command that Ironic waits for. */
 const LONGEST_ANSWER = seconds(300)
@@ -22,10 +23,7 @@ export async function replay(
 ): Promise<number> {
   const { against, as, host, known, partial = false, wait, json = false } = options
   if (against === undefined)
-    throw new UserError('usage', '--against is missing: the Ironic to replay against', {
-      kind: 'usage',
-      remedy: '--against http://127.0.0.1:6385',
-    })
+    throw usageError('--against is missing: the Ironic to replay against', '--against http://127.0.0.1:6385')
   const { url, authorization } = ironicUrl(against)
   const report = await DifferenceReport.open(known, environment, json)
   const secrets = await secretValues(options['secret-values'])

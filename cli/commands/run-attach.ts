@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { RunFolder } from '../../hardware-lab/index.js'
-import { UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { RUN_ATTACH_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
 import { run } from './run.js'
+import { usageError } from '../usage-error.js'
 
 /** `ironstage run attach`: goes on with a run by its id. */
 export async function runAttach(
@@ -29,10 +29,11 @@ export async function runAttach(
     const through = record.throughIronic === undefined ? {} : { 'through-ironic': record.throughIronic }
     return run({ ...same, ...through, ...(record.rehearsed ? { rehearse: true } : {}) }, environment, record.file)
   }
-  throw new UserError('run-options', `there is no run ${id} in ${folders.join(', ') || 'this folder'}`, {
-    kind: 'usage',
-    remedy: known.length === 0 ? 'name its state folder with --state-dir' : `there are ${known.join(', ')}`,
-  })
+  throw usageError(
+    `there is no run ${id} in ${folders.join(', ') || 'this folder'}`,
+    known.length === 0 ? 'name its state folder with --state-dir' : `there are ${known.join(', ')}`,
+    'run-options',
+  )
 }
 
 /** The state folders beside the files of hosts in this folder. */

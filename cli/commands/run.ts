@@ -30,10 +30,10 @@ import {
   type RunReport,
 } from '../../hardware-lab/index.js'
 import { loadManagers } from '../../runs/index.js'
-import { systemClock, systemRandom, UserError, type Clock } from '../../runtime/index.js'
+import { systemClock, systemRandom, type Clock } from '../../runtime/index.js'
 import { HttpTransport, IronicClient } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
-import { checkReport, writeReport } from '../output/write-report.js'
+import { checkReport, writeReport } from '../output/write-output.js'
 import { accessOf, endpointOf } from '../options/ironic-access.js'
 import { imagesOf } from '../options/image-cache.js'
 import type { RUN_OPTIONS } from '../options/option-lists.js'
@@ -43,6 +43,7 @@ import { logTo } from '../output/log.js'
 import { runView, type RunView } from '../output/run-progress.js'
 import { isDashboardServed, openDashboard } from './dashboard.js'
 import { faultsIn } from './fault.js'
+import { usageError } from '../usage-error.js'
 
 type RunCommandOptions = Options<(typeof RUN_OPTIONS)[number]>
 
@@ -181,9 +182,11 @@ function ironicUrlOf({ 'through-ironic': named }: RunCommandOptions, { variables
   if (url === undefined) return undefined
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed && parsed.username === '' && parsed.password === '') return url.replace(/\/+(v1\/*)?$/, '')
-  throw new UserError('run-options', `--through-ironic ${parsed ? 'has a password in its URL' : 'is not a URL'}`, {
-    ...{ kind: 'usage', remedy: 'set OS_AUTH_TYPE=http_basic, OS_USERNAME and OS_PASSWORD, and name the URL alone' },
-  })
+  throw usageError(
+    `--through-ironic ${parsed ? 'has a password in its URL' : 'is not a URL'}`,
+    'set OS_AUTH_TYPE=http_basic, OS_USERNAME and OS_PASSWORD, and name the URL alone',
+    'run-options',
+  )
 }
 
 interface Parts {
@@ -257,7 +260,7 @@ async function finished(report: RunReport, { view, options, folder, environment 
 
 function refuseContradictions(options: RunCommandOptions): void {
   const { rehearse = false, faults, seed, plan, check, resume, restart } = options
-  const usage = (message: string, remedy: string) => new UserError('run-options', message, { kind: 'usage', remedy })
+  const usage = (message: string, remedy: string) => usageError(message, remedy, 'run-options')
   if (!rehearse && faults !== undefined)
     throw usage('--faults is for --rehearse: real machines have their own', 'leave it out')
   if (!rehearse && seed !== undefined) throw usage('--seed is for --rehearse', 'leave it out')
@@ -290,9 +293,11 @@ function chosen({ hosts, path }: HostsFile, only: readonly string[] | undefined)
   const unknown = only.find((word) => !hosts.some((host) => has(host, word)))
   if (unknown !== undefined) {
     const labels = [...new Set(hosts.flatMap((host) => host.labels ?? []))].sort()
-    throw new UserError('run-options', `${path} has no host and no label ${unknown}`, {
-      ...{ kind: 'usage', remedy: labels.length === 0 ? 'name a host' : `it has the labels ${labels.join(', ')}` },
-    })
+    throw usageError(
+      `${path} has no host and no label ${unknown}`,
+      labels.length === 0 ? 'name a host' : `it has the labels ${labels.join(', ')}`,
+      'run-options',
+    )
   }
   return hosts.filter((host) => only.some((word) => has(host, word)))
 }

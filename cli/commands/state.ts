@@ -1,8 +1,8 @@
 import { checkState, exportState, repairState, type CheckedDatabase } from '../../lab/index.js'
-import { UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { STATE_EXPORT_OPTIONS, STATE_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
+import { usageError } from '../usage-error.js'
 
 type StateOptions = Options<(typeof STATE_OPTIONS)[number]>
 type ExportOptions = Options<(typeof STATE_EXPORT_OPTIONS)[number]>
@@ -41,10 +41,7 @@ export async function stateExport(options: ExportOptions, { stdout }: Environmen
 
 function folderOf({ 'state-dir': folder }: { 'state-dir'?: string | undefined }): string {
   if (folder !== undefined) return folder
-  throw new UserError('state-folder', 'the state folder is not named', {
-    kind: 'usage',
-    remedy: 'name it with --state-dir',
-  })
+  throw usageError('the state folder is not named', 'name it with --state-dir', 'state-folder')
 }
 
 const reported = ({ file, found, sound }: CheckedDatabase): object => ({

@@ -6,6 +6,7 @@ import type { Environment } from '../environment.js'
 import type { Options } from '../options/options.js'
 import { stepSource, testSource, type StepNames } from './step-template.js'
 import type { STEP_NEW_OPTIONS } from '../options/option-lists.js'
+import { usageError } from '../usage-error.js'
 
 /** `ironstage step new NAME`: a step and its test, which passes at once. */
 export async function stepNew(
@@ -78,7 +79,7 @@ const TAKEN = new Set(
  * @throws UserError (usage) for a name that files, steps and variables cannot all have, or that a step has already
  */
 function namesOf(name: string): StepNames {
-  const wrong = (message: string, remedy: string) => new UserError('step-name', message, { kind: 'usage', remedy })
+  const wrong = (message: string, remedy: string) => usageError(message, remedy, 'step-name')
   if (!/^[a-z][a-z0-9]*([-_][a-z0-9]+)*$/.test(name) || name.length > 60)
     throw wrong(
       `${JSON.stringify(name)} cannot be the name of a step`,

@@ -13,6 +13,7 @@ import { readStandardInput } from '../options/standard-input.js'
 import { listText, showText, summary } from './step-text.js'
 import { onlyShown, openFor, realTarget } from '../options/target.js'
 import type { STEP_LIST_OPTIONS, STEP_RUN_OPTIONS } from '../options/option-lists.js'
+import { usageError } from '../usage-error.js'
 
 type ListOptions = Options<(typeof STEP_LIST_OPTIONS)[number]>
 type RunOptions = Options<(typeof STEP_RUN_OPTIONS)[number]>
@@ -54,21 +55,20 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
   const { stdout, stopped } = environment
   const { 'state-dir': stateDir, machine: id, json = false, plan = false } = options
   if ((stateDir === undefined) !== (id === undefined))
-    throw new UserError('usage', '--state-dir and --machine go together', {
-      remedy: 'name a state folder and one of its machines, or neither for a new machine',
-      kind: 'usage',
-    })
-  if (real && id !== undefined)
-    throw new UserError('usage', '--machine is for a simulated machine', { kind: 'usage', remedy: 'leave it out' })
+    throw usageError(
+      '--state-dir and --machine go together',
+      'name a state folder and one of its machines, or neither for a new machine',
+    )
+  if (real && id !== undefined) throw usageError('--machine is for a simulated machine', 'leave it out')
   for (const [name, isUsed] of [
     ['--target', real !== null],
     ['--machine', id !== undefined],
   ] as const)
     if (isUsed && options.hardware !== undefined)
-      throw new UserError('usage', `--hardware is for a new simulated machine, and ${name} names another one`, {
-        kind: 'usage',
-        remedy: `leave out --hardware or ${name}`,
-      })
+      throw usageError(
+        `--hardware is for a new simulated machine, and ${name} names another one`,
+        `leave out --hardware or ${name}`,
+      )
   const hardware = options.hardware === undefined ? undefined : await readOneMachine(options.hardware)
   const managers = await loadManagers(options.steps ?? [])
   const args = await readArgs(options.args, environment)

@@ -10,6 +10,7 @@ import {
 import { manifestFindingLine, wantedHosts, type RamdiskSource, type WantedHost } from '../../metal3/index.js'
 import type { Stage } from '../../lab/index.js'
 import { errorChain, systemClock, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { usageError } from '../usage-error.js'
 
 /** Pause between two looks at the files for changes, in milliseconds. */
 const LOOK = 250
@@ -49,10 +50,11 @@ export function hostsIn(manifests: Manifests): readonly WantedHost[] {
   const { hosts, findings } = wantedHosts(manifests)
   const errors = findings.filter(({ kind }) => kind === 'error').map(manifestFindingLine)
   if (errors.length === 0) return hosts
-  throw new UserError('host-manifests', errors.join('\n'), {
-    kind: 'usage',
-    remedy: 'correct it; ironstage bmh explain FILE shows what BareMetal Operator makes of it',
-  })
+  throw usageError(
+    errors.join('\n'),
+    'correct it; ironstage bmh explain FILE shows what BareMetal Operator makes of it',
+    'host-manifests',
+  )
 }
 
 export interface HostsOptions {

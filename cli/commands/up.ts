@@ -7,7 +7,6 @@ import {
   letGarbageGrow,
   systemRandom,
   type ConfigFile,
-  UserError,
 } from '../../runtime/index.js'
 import { entryLine, type LiveImagesRequest, serve, type LabEvent, type Served } from '../../lab/index.js'
 import { loadManagers } from '../../runs/index.js'
@@ -32,6 +31,7 @@ import { serveBmcs } from './up-bmcs.js'
 import { readyText } from './up-ready.js'
 import { hostsIn, readHostManifests, reconcileHosts } from './up-hosts.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
+import { usageError } from '../usage-error.js'
 
 type UpOptions = Options<(typeof UP_OPTIONS)[number]>
 
@@ -136,24 +136,25 @@ export async function up(
 function clockMode({ speed, clock }: UpOptions): ClockMode {
   if (clock === undefined) return speed ?? 1
   if (speed !== undefined)
-    throw new UserError('usage', '--speed and --clock both say how time passes', {
-      kind: 'usage',
-      remedy: `leave one of them out: --clock x${speed} is --speed ${speed}`,
-    })
+    throw usageError(
+      '--speed and --clock both say how time passes',
+      `leave one of them out: --clock x${speed} is --speed ${speed}`,
+    )
   const factor = clock === 'real' ? 1 : Number(clock.slice(1))
   if (clock === 'manual' || clock === 'auto') return clock
   if (factor > 0) return factor
-  throw new UserError('usage', `--clock ${clock}: time would not pass`, { kind: 'usage', remedy: 'use --clock manual' })
+  throw usageError(`--clock ${clock}: time would not pass`, 'use --clock manual')
 }
 
 /** The manifests of `--hosts`, read before anything starts. */
 async function manifestsOf({ hosts, watch }: UpOptions) {
   if (hosts === undefined) {
     if (watch === undefined) return undefined
-    throw new UserError('host-manifests', '--watch follows the files of --hosts', {
-      kind: 'usage',
-      remedy: 'name them with --hosts, or leave out --watch',
-    })
+    throw usageError(
+      '--watch follows the files of --hosts',
+      'name them with --hosts, or leave out --watch',
+      'host-manifests',
+    )
   }
   const manifests = await readHostManifests(hosts)
   hostsIn(manifests)
@@ -234,16 +235,17 @@ function kubeText(url: string, caFile: string | null, tokenFile: string | undefi
 async function kubeTokenOf({ 'kube-token': file, 'kube-api': port }: UpOptions): Promise<string | undefined> {
   if (file === undefined) return undefined
   if (port === undefined)
-    throw new UserError('usage', '--kube-token is the token of --kube-api', {
-      kind: 'usage',
-      remedy: 'serve the API with --kube-api PORT, or leave out --kube-token',
-    })
+    throw usageError(
+      '--kube-token is the token of --kube-api',
+      'serve the API with --kube-api PORT, or leave out --kube-token',
+    )
   const token = (await readText(file, 'file with the token')).trim()
   if (/^[\x21-\x7e]+$/.test(token)) return token
-  throw new UserError('option-file', `${file} has no token: one word of printable characters`, {
-    kind: 'usage',
-    remedy: `make one: openssl rand -hex 32 > ${file}`,
-  })
+  throw usageError(
+    `${file} has no token: one word of printable characters`,
+    `make one: openssl rand -hex 32 > ${file}`,
+    'option-file',
+  )
 }
 
 /** Objects of `--kube-api` in the state folder, which this process has locked by now. */

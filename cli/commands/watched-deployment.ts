@@ -11,7 +11,7 @@ import type { Environment } from '../environment.js'
 import { logTo } from '../output/log.js'
 import { lineProgress, liveProgress, type ProgressView } from '../output/progress.js'
 import { reportText } from '../output/report.js'
-import { writeReport } from '../output/write-report.js'
+import { writeReport } from '../output/write-output.js'
 
 /** How a deployment reports to its watcher. */
 export type Watching = Pick<DeploymentOptions, 'clock' | 'signal' | 'logger' | 'onEvent' | 'onDetails'>

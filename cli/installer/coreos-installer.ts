@@ -1,7 +1,8 @@
 import { machine } from 'node:os'
 import { installToFile } from '../../machine/index.js'
-import { systemClock, systemRandom, UserError } from '../../runtime/index.js'
+import { systemClock, systemRandom } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
+import { usageError } from '../usage-error.js'
 
 const SECTOR_SIZES = [512, 4096]
 
@@ -31,9 +32,9 @@ function ownOptions(words: readonly string[]): { sectorSize: number; args: reado
   if (flag !== '--sector-size') return { sectorSize: 512, args: words }
   const sectorSize = Number(value)
   if (!SECTOR_SIZES.includes(sectorSize))
-    throw new UserError('usage', `--sector-size ${value ?? ''}: a disk has sectors of 512 or 4096 bytes`, {
-      remedy: 'give --sector-size 512 or --sector-size 4096',
-      kind: 'usage',
-    })
+    throw usageError(
+      `--sector-size ${value ?? ''}: a disk has sectors of 512 or 4096 bytes`,
+      'give --sector-size 512 or --sector-size 4096',
+    )
   return { sectorSize, args: words.slice(first.includes('=') ? 1 : 2) }
 }

@@ -1,8 +1,8 @@
 import { checkConsole, type Customization } from '../../coreos/index.js'
-import { UserError } from '../../runtime/index.js'
 import type { CustomizeFlags } from './customize-options.js'
 import { namedFiles, type LiveCommand } from './live-files.js'
 import { keyfilesOfNmstate } from './nmstate.js'
+import { usageError } from '../usage-error.js'
 
 /**
  * The files read, in the order of the options.
@@ -14,10 +14,11 @@ export async function wishesOf(flags: CustomizeFlags, { environment }: LiveComma
   for (const spec of destConsole) {
     const objection = checkConsole(spec)
     if (objection !== undefined)
-      throw new UserError('bad-option', `--dest-console is ${JSON.stringify(spec)}: ${objection}`, {
-        kind: 'usage',
-        remedy: 'name a console as the kernel does, for example ttyS0,115200n8',
-      })
+      throw usageError(
+        `--dest-console is ${JSON.stringify(spec)}: ${objection}`,
+        'name a console as the kernel does, for example ttyS0,115200n8',
+        'bad-option',
+      )
   }
   return {
     destIgnition: await namedFiles(flags.destIgnition),

@@ -1,9 +1,10 @@
 import { findLiveImages, type LiveImageFiles } from '../../coreos/index.js'
 import { REHEARSAL_LIVE_ISO } from '../../lab/index.js'
-import { UserError, type Clock } from '../../runtime/index.js'
+import { type Clock } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { Options } from '../options/options.js'
 import type { LIVE_IMAGE_OPTIONS } from '../options/option-lists.js'
+import { usageError } from '../usage-error.js'
 
 /**
  * The live images that the options name, for machines of the usual architecture unless their names say otherwise;
@@ -19,10 +20,11 @@ export async function liveImagesOf(
   const { 'live-initramfs': initramfs, 'live-rootfs': rootfs } = options
   const single = Object.entries({ iso, kernel, initramfs, rootfs }).filter(([, path]) => path !== undefined)
   if (place !== undefined && single.length > 0)
-    throw new UserError('live-files', `--live-image and --live-${single[0]![0]} both say which live image there is`, {
-      kind: 'usage',
-      remedy: 'give a folder with --live-image, or single files',
-    })
+    throw usageError(
+      `--live-image and --live-${single[0]![0]} both say which live image there is`,
+      'give a folder with --live-image, or single files',
+      'live-files',
+    )
   if (place !== undefined) return findLiveImages(place, clock)
   if (single.length === 0) return undefined
   return [{ architecture: 'x86_64', ...(Object.fromEntries(single) as Partial<LiveImageFiles>) }]
@@ -43,8 +45,9 @@ const OFF = ['', '0', 'f', 'false', 'off', 'n', 'no']
 export function useCoreosIpa(variables: Environment['variables']): boolean {
   const word = (variables['IRONIC_USE_COREOS_IPA'] ?? '').toLowerCase()
   if (ON.includes(word) || OFF.includes(word)) return ON.includes(word)
-  throw new UserError('bad-option', `IRONIC_USE_COREOS_IPA is ${JSON.stringify(word)}, which is neither yes nor no`, {
-    kind: 'usage',
-    remedy: 'set it to true or false',
-  })
+  throw usageError(
+    `IRONIC_USE_COREOS_IPA is ${JSON.stringify(word)}, which is neither yes nor no`,
+    'set it to true or false',
+    'bad-option',
+  )
 }

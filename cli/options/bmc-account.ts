@@ -1,5 +1,5 @@
-import { UserError } from '../../runtime/index.js'
 import type { Options } from './options.js'
+import { usageError } from '../usage-error.js'
 
 /**
  * The account that `--bmc-user` and `--bmc-password` name.
@@ -13,8 +13,9 @@ export function bmcAccountOf(
 ): { bmcAccount?: { username: string; password: string } } {
   if (password !== undefined) return { bmcAccount: { username: username ?? 'admin', password } }
   if (username === undefined) return {}
-  throw new UserError('bmc-account', '--bmc-user needs --bmc-password', {
-    kind: 'usage',
-    remedy: `add --bmc-password, or leave both out: ${otherwise}`,
-  })
+  throw usageError(
+    '--bmc-user needs --bmc-password',
+    `add --bmc-password, or leave both out: ${otherwise}`,
+    'bmc-account',
+  )
 }

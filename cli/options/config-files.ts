@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ConfigFile } from '../../runtime/index.js'
 import { UserError } from '../../runtime/index.js'
+import { usageError } from '../usage-error.js'
 
 /** Files that `--config` names. */
 export interface ConfigFiles {
@@ -25,10 +26,11 @@ export async function configFiles(named: readonly string[], of: string): Promise
     if (isIni(path, text)) files.ini.push({ name: path, text })
     else if (files.own === undefined) files.own = path
     else
-      throw new UserError('config-file', `${files.own} and ${path} are both files with options of ironstage`, {
-        kind: 'usage',
-        remedy: `put them into one; a file for ${of} begins with a section like [DEFAULT]`,
-      })
+      throw usageError(
+        `${files.own} and ${path} are both files with options of ironstage`,
+        `put them into one; a file for ${of} begins with a section like [DEFAULT]`,
+        'config-file',
+      )
   }
   return files
 }

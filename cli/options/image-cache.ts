@@ -11,6 +11,7 @@ import type { Environment } from '../environment.js'
 import type { Options } from './options.js'
 import type { IMAGE_CACHE_OPTIONS, REGISTRY_OPTIONS } from './option-lists.js'
 import { registryOf } from './registry-access.js'
+import { usageError } from '../usage-error.js'
 
 /** Formats that --cache-as takes. */
 const FORMS = ['fetched', 'zstd', 'raw'] as const
@@ -27,10 +28,7 @@ export async function imagesOf(options: CacheOptions, { variables }: Environment
   const { 'no-cache': none = false, 'cache-as': as, 'cache-size': size, 'image-ca': ca, 'image-key': keys } = options
   for (const name of ['cache-dir', 'cache-as', 'cache-size'] as const)
     if (none && options[name] !== undefined)
-      throw new UserError('usage', `--no-cache and --${name} exclude each other`, {
-        kind: 'usage',
-        remedy: 'leave one of them out',
-      })
+      throw usageError(`--no-cache and --${name} exclude each other`, 'leave one of them out')
   const proxy = (name: string) => variables[name] || variables[name.toUpperCase()] || ''
   // HTTP_PROXY in capitals could be a header of a CGI request; curl ignores it too.
   const proxies = { http: variables['http_proxy'] || '', https: proxy('https_proxy'), no: proxy('no_proxy') }
@@ -95,7 +93,7 @@ async function textOf(path: string, option: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    throw new UserError('option-file', `the file ${path} of ${option} cannot be read`, {
+    throw new UserError('file-unreadable', `the file ${path} of ${option} cannot be read`, {
       cause,
       kind: 'usage',
       remedy: 'name a file that you may read',

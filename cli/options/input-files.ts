@@ -3,6 +3,7 @@ import { butaneVariant } from '../../ignition/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { readStandardInput } from './standard-input.js'
+import { usageError } from '../usage-error.js'
 
 /** A file that a command reads. */
 export interface InputFile {
@@ -22,10 +23,7 @@ export async function readInputs(
   what = 'Ignition config',
 ): Promise<InputFile[]> {
   if (files.filter((file) => file === '-').length > 1)
-    throw new UserError('file-unreadable', 'standard input can be read only once', {
-      kind: 'usage',
-      remedy: 'name - once',
-    })
+    throw usageError('standard input can be read only once', 'name - once', 'file-unreadable')
   const inputs: InputFile[] = []
   for (const file of files)
     try {
@@ -46,13 +44,13 @@ export function refuseButane(name: string, bytes: Uint8Array): void {
   const variant = butaneVariant(Buffer.from(bytes).toString())
   if (variant === null) return
   const made = `${name.replace(/\.(bu|ya?ml|json)$/, '')}.ign`
-  throw new UserError('ignition-butane', `${name} is a Butane file (variant ${variant}), not an Ignition config`, {
-    kind: 'usage',
-    remedy:
-      name === 'standard input'
-        ? 'butane --strict | ironstage ...'
-        : `butane --strict ${name} > ${made}, then give ${made}`,
-  })
+  throw usageError(
+    `${name} is a Butane file (variant ${variant}), not an Ignition config`,
+    name === 'standard input'
+      ? 'butane --strict | ironstage ...'
+      : `butane --strict ${name} > ${made}, then give ${made}`,
+    'ignition-butane',
+  )
 }
 
 /** One file that is text, which is not to be standard input. */

@@ -5,6 +5,7 @@ import { nearest } from '../output/nearest.js'
 import { OPTIONS, variableOf, type OptionName, type Options } from './option-table.js'
 import type { OptionShape } from './table/shape.js'
 import { SECRET_VARIABLES } from './secrets.js'
+import { usageError } from '../usage-error.js'
 
 export { OPTIONS, variableOf, type OptionName, type Options }
 
@@ -77,10 +78,11 @@ function environmentSource(
     if (!variable.startsWith('IRONSTAGE_') || NO_OPTIONS.includes(variable) || value === undefined) continue
     const name = known.get(variable)
     if (name === undefined)
-      throw new UserError('unknown-variable', `the environment has ${variable}, which is not an option of ironstage`, {
-        kind: 'usage',
-        remedy: `unset it, or ${meant(variable, names.map(variableOf), [...known.keys()])}`,
-      })
+      throw usageError(
+        `the environment has ${variable}, which is not an option of ironstage`,
+        `unset it, or ${meant(variable, names.map(variableOf), [...known.keys()])}`,
+        'unknown-variable',
+      )
     if (value !== '') values[name] = value
   }
   return { label: (name) => variableOf(name as OptionName), values }
@@ -150,7 +152,7 @@ async function check(name: OptionName, value: unknown, label: string): Promise<u
   if (!isEmpty && validate(holder)) return holder.value
   const error = validate.errors?.[0]
   const what = isEmpty || !error ? 'is empty' : `is ${JSON.stringify(value)}, which ${problem(error)}`
-  throw new UserError('bad-option', `${label} ${what}`, { kind: 'usage', remedy: remedyFor(name, value, error) })
+  throw usageError(`${label} ${what}`, remedyFor(name, value, error), 'bad-option')
 }
 
 /** A value to use instead: the nearest word of a list, or an example. */

@@ -1,6 +1,6 @@
 import { addAbortSignal } from 'node:stream'
-import { UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
+import { usageError } from '../usage-error.js'
 
 /** More than any config, manifest or metadata has, in bytes. */
 const LIMIT = 256 * 2 ** 20
@@ -18,10 +18,11 @@ export async function readStandardInput({ stdin, stopped }: Pick<Environment, 's
       const bytes = Buffer.from(part as Uint8Array)
       size += bytes.length
       if (size > LIMIT)
-        throw new UserError('standard-input', `standard input has more than ${LIMIT / 2 ** 20} MiB`, {
-          kind: 'usage',
-          remedy: 'give a file that this command can read',
-        })
+        throw usageError(
+          `standard input has more than ${LIMIT / 2 ** 20} MiB`,
+          'give a file that this command can read',
+          'standard-input',
+        )
       parts.push(bytes)
     }
   } catch (error) {

@@ -1,12 +1,13 @@
 import { openRealTarget, planText, type RealTarget, type RealTargetRequest } from '../../runs/index.js'
 import { readPartitions } from '../../steps/index.js'
-import { systemRandom, UserError, type Clock } from '../../runtime/index.js'
+import { systemRandom, type Clock } from '../../runtime/index.js'
 import type { Capability } from '../../targets/index.js'
 import type { Environment } from '../environment.js'
 import { logTo } from '../output/log.js'
 import type { Options } from './options.js'
 import { secretSource, targetEnvironment } from './secrets.js'
 import type { REAL_TARGET_OPTIONS } from './option-lists.js'
+import { usageError } from '../usage-error.js'
 
 type TargetOptions = Options<(typeof REAL_TARGET_OPTIONS)[number]>
 
@@ -114,4 +115,4 @@ export function openFor(
   })
 }
 
-const usage = (message: string, remedy: string) => new UserError('target', message, { kind: 'usage', remedy })
+const usage = (message: string, remedy: string) => usageError(message, remedy, 'target')

@@ -12,7 +12,7 @@ import {
 } from '../../coreos/index.js'
 import { isImagePlace, parsePlace } from '../../registry/index.js'
 import { generateBootImage } from '../../runs/index.js'
-import { silent, systemClock, UserError } from '../../runtime/index.js'
+import { silent, systemClock } from '../../runtime/index.js'
 import type { GenerateFlags, InfoFlags } from './boot-image-commands.js'
 import type { Environment } from '../environment.js'
 import { fetchProgress } from '../output/fetch-progress.js'
@@ -20,6 +20,7 @@ import type { FetchFlags } from './fetch-options.js'
 import { besideStream, fetchingOf, downloadPolicyOf, imagesFor, streamFor } from './fetching.js'
 import { readInputs, refuseButane } from '../options/input-files.js'
 import { hostArchitecture } from './host-architecture.js'
+import { usageError } from '../usage-error.js'
 
 /** `ironstage boot-image info RELEASE`: exit code 1 when the sources of the release differ. */
 export async function bootImageReport(
@@ -69,10 +70,7 @@ async function streamOf(release: string | undefined, flags: GenerateFlags, envir
   const built = streamOfBuilds(image, flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl })
   const stream = built ?? image.bootImages?.stream
   if (stream) return stream
-  throw new UserError('release-image', `${release} has no boot images`, {
-    kind: 'usage',
-    remedy: 'name another release',
-  })
+  throw usageError(`${release} has no boot images`, 'name another release', 'release-image')
 }
 
 /** A release in a registry, in an OCI layout, or unpacked into a folder. */
@@ -84,13 +82,10 @@ async function releaseAt(release: string, flags: FetchFlags, environment: Enviro
 /** The document allows three ways to build images; published images need none of them. */
 function refuseRuntime(runtime: string): void {
   if (runtime === 'published') return
-  throw new UserError(
-    'boot-image-runtime',
+  throw usageError(
     `ironstage does not build images with ${runtime}, it uses the published ones`,
-    {
-      remedy: 'leave out --runtime',
-      kind: 'usage',
-    },
+    'leave out --runtime',
+    'boot-image-runtime',
   )
 }
 

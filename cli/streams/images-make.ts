@@ -22,6 +22,7 @@ import { metalImage } from '../../machine/index.js'
 import { isDiskFull, packageVersion, systemClock, temporaryFolder, UserError, type Clock } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { ImagesMakeFlags } from './images-make-command.js'
+import { usageError } from '../usage-error.js'
 
 /** `ironstage images make`: images of a version, and their stream metadata. */
 export async function imagesMake(flags: ImagesMakeFlags, environment: Environment): Promise<number> {
@@ -139,18 +140,12 @@ function streamOf(name: CoreosName, version: string): string {
 function architectureOf(name: string): LiveArchitecture {
   const found = LIVE_ARCHITECTURES.find((one) => one === name)
   if (found) return found
-  throw new UserError('usage', `there is no CoreOS for ${name}`, {
-    remedy: `choose ${LIVE_ARCHITECTURES.join(', ')}`,
-    kind: 'usage',
-  })
+  throw usageError(`there is no CoreOS for ${name}`, `choose ${LIVE_ARCHITECTURES.join(', ')}`)
 }
 
 function folderUrl(url: string): string {
   if (/^https?:\/\/[^\s?#]+$/.test(url) && URL.canParse(url)) return url.replace(/\/*$/, '/')
-  throw new UserError('usage', `${url} is not a URL of a folder`, {
-    remedy: 'give one like https://192.0.2.1/',
-    kind: 'usage',
-  })
+  throw usageError(`${url} is not a URL of a folder`, 'give one like https://192.0.2.1/')
 }
 
 const exists = (path: string): UserError =>

@@ -12,13 +12,14 @@ import {
   type Stream,
 } from '../../coreos/index.js'
 import { buildMachineOs } from '../../runs/index.js'
-import { silent, systemClock, UserError } from '../../runtime/index.js'
+import { silent, systemClock } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { fetchProgress } from '../output/fetch-progress.js'
 import { besideStream, fetchingOf, downloadPolicyOf, streamFor } from './fetching.js'
 import { readText } from '../options/input-files.js'
 import { hostArchitecture } from './host-architecture.js'
 import type { BuildFlags, CopyFlags, VerifyFlags } from './machine-os-commands.js'
+import { usageError } from '../usage-error.js'
 
 /** `ironstage machine-os build DIR` */
 export async function machineOsBuild(folder: string, flags: BuildFlags, environment: Environment): Promise<number> {
@@ -65,10 +66,7 @@ function versionOf({ coreosVersion }: { coreosVersion?: OsVersion }, { variables
   const named = coreosVersion ?? (variables['COREOS_VERSION'] || '9')
   const known = OS_VERSIONS.find((one) => one === named)
   if (known) return known
-  throw new UserError('machine-os-version', `Unknown COREOS_VERSION: ${named}`, {
-    remedy: `choose ${OS_VERSIONS.join(' or ')}`,
-    kind: 'usage',
-  })
+  throw usageError(`Unknown COREOS_VERSION: ${named}`, `choose ${OS_VERSIONS.join(' or ')}`, 'machine-os-version')
 }
 
 async function withReport(

@@ -16,6 +16,7 @@ import type { Environment } from '../environment.js'
 import { readInputs } from '../options/input-files.js'
 import { imagesFor } from './fetching.js'
 import type { ReleaseInfoFlags, WriteFlags } from './release-commands.js'
+import { usageError } from '../usage-error.js'
 
 /** `ironstage release write DEST`: nothing is written before all parts fit together. */
 export async function releaseWrite(dest: string, flags: WriteFlags, environment: Environment): Promise<number> {
@@ -54,10 +55,11 @@ export async function releaseWrite(dest: string, flags: WriteFlags, environment:
 function destination(dest: string): ImagePlace {
   const place = parsePlace(dest)
   if (place.digest !== undefined)
-    throw new UserError('image-reference', `${dest} names a digest, which a release has only when it is made`, {
-      remedy: 'name a tag, or leave it to be the version',
-      kind: 'usage',
-    })
+    throw usageError(
+      `${dest} names a digest, which a release has only when it is made`,
+      'name a tag, or leave it to be the version',
+      'image-reference',
+    )
   if (place.kind === 'layout' || /:[^/:]+$/.test(dest)) return place
   // Without a tag the version is it, not Docker's latest.
   const { tag: _, ...untagged } = place
@@ -71,10 +73,11 @@ function named(values: readonly string[] | undefined, option: string): { name: s
   return (values ?? []).map((value) => {
     const [, name, pullspec] = /^([^=]+)=(.+)$/.exec(value) ?? []
     if (name !== undefined && pullspec !== undefined) return { name, pullspec }
-    throw new UserError('bad-option', `${option} is ${value}, not NAME=PULLSPEC`, {
-      remedy: `write ${option} installer=quay.io/...@sha256:...`,
-      kind: 'usage',
-    })
+    throw usageError(
+      `${option} is ${value}, not NAME=PULLSPEC`,
+      `write ${option} installer=quay.io/...@sha256:...`,
+      'bad-option',
+    )
   })
 }
 

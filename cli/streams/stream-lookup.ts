@@ -9,10 +9,11 @@ import {
   type RegionalCloud,
   type Stream,
 } from '../../coreos/index.js'
-import { systemClock, UserError } from '../../runtime/index.js'
+import { systemClock } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { FetchFlags } from './fetch-options.js'
 import { streamFor } from './fetching.js'
+import { usageError } from '../usage-error.js'
 
 export interface LookupFlags extends FetchFlags {
   architecture: string
@@ -40,11 +41,7 @@ export async function streamLookup(named: string, flags: LookupFlags, environmen
   const { field } = flags
   if (field === undefined) stdout.write(`${JSON.stringify(found, null, flags.json ? undefined : 2)}\n`)
   else if (field in found) stdout.write(`${String(found[field])}\n`)
-  else
-    throw new UserError('stream-artifact', `there is no ${field}`, {
-      remedy: `there is ${Object.keys(found).join(', ')}`,
-      kind: 'usage',
-    })
+  else throw usageError(`there is no ${field}`, `there is ${Object.keys(found).join(', ')}`, 'stream-artifact')
   return 0
 }
 
@@ -67,10 +64,10 @@ function foundIn(stream: Stream, flags: LookupFlags): Record<string, unknown> {
   if (file === 'disk') return { ...streamDisk(stream, architecture, platform, format ?? ''), release }
   const files = imageFormat(stream, architecture, platform, format ?? '')
   if (files[file]) return { ...files[file], release }
-  throw new UserError(
-    'stream-artifact',
+  throw usageError(
     `${stream.stream}/${architecture}: artifact '${platform}' format '${format}' ${file} not found`,
-    { remedy: `it has ${Object.keys(files).join(', ')}`, kind: 'usage' },
+    `it has ${Object.keys(files).join(', ')}`,
+    'stream-artifact',
   )
 }
 

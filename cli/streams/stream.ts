@@ -27,6 +27,7 @@ import type { Environment } from '../environment.js'
 import { readInputs, readText } from '../options/input-files.js'
 import type { FetchFlags } from './fetch-options.js'
 import { streamFor } from './fetching.js'
+import { usageError } from '../usage-error.js'
 
 interface Document {
   name: string
@@ -190,8 +191,7 @@ function releasesOf(read: readonly Metadata[], { to, name, baseUrl, signatures }
   ]
 }
 
-const wants = (to: string, what: string): UserError =>
-  new UserError('usage', `a ${to} is made of ${what}`, { kind: 'usage', remedy: `name ${what}` })
+const wants = (to: string, what: string): UserError => usageError(`a ${to} is made of ${what}`, `name ${what}`)
 
 /** `ironstage stream diff A B`: exit code 1 when they have drifted apart. */
 export async function streamDiff(

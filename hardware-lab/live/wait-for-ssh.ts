@@ -3,7 +3,7 @@ import { openSshShell } from '../../targets/index.js'
 import type { HostContext } from '../pipeline/context.js'
 
 /** A system that boots refuses logins for a while in these ways. */
-const NOT_YET = new Set(['ssh-unreachable', 'ssh-authentication', 'ssh-shell', 'ssh-no-commands'])
+const NOT_YET = new Set(['ssh-unreachable', 'ssh-authentication', 'target-shell', 'ssh-no-commands'])
 
 /** Waits until the live system answers; the time limit of the stage ends it. */
 export async function waitForSsh(context: HostContext, signal: AbortSignal): Promise<'done'> {

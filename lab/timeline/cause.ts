@@ -2,6 +2,7 @@ import type { NodeReport } from '../control/documents.js'
 import type { JournalEntry } from '../journal/entry.js'
 import { beginsFlow, isFailure, isHeartbeat } from '../journal/flow.js'
 import { marksOf, type TimelineMark } from './marks.js'
+import { retryText } from './retry-verbs.js'
 
 /** A sentence of a chain of causes. */
 export interface Cause {
@@ -123,21 +124,9 @@ function remedyFor(
   causes: readonly Cause[],
   fault: (id: string) => string | undefined,
 ): string {
-  const again = VERB_AGAIN[state] ?? 'ask Ironic for the verb again'
+  const again = retryText(state)
   const present = causes.flatMap(({ fault: id }) => (id !== null && fault(id) !== undefined ? [id] : []))
   if (present.length > 0) return `lift ${[...new Set(present)].join(', ')}, then ${again}`
   if (waitsFor !== null) return `${waitsFor}; then ${again}`
   return again
-}
-
-const VERB_AGAIN: Readonly<Record<string, string>> = {
-  enroll: 'ask for manage again',
-  'inspect failed': 'ask for inspect again, or for manage',
-  'clean failed': 'ask for manage, then for provide or clean again',
-  'deploy failed': 'ask for active again, or for deleted',
-  'adopt failed': 'ask for adopt again, or for manage',
-  error: 'ask for deleted again',
-  'rescue failed': 'ask for rescue again, or for unrescue',
-  'unrescue failed': 'ask for unrescue again, or for rescue',
-  'service failed': 'ask for service again, or for abort',
 }

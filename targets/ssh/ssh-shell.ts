@@ -323,7 +323,7 @@ async function answered(channel: Channel, clock: Clock, name: string): Promise<H
     ])
     const identity = readIdentity(printed)
     if (identity) return identity
-    throw new UserError('ssh-shell', `the login shell of ${name} does not run scripts`, {
+    throw new UserError('target-shell', `the login shell of ${name} does not run scripts`, {
       cause: new Error((complaint || printed).trim().slice(-500) || `it ended with ${code ?? 'a signal'}`),
       remedy: 'look at what logging in there prints; /bin/sh must be there',
     })

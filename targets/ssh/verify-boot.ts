@@ -120,7 +120,7 @@ async function look(
     if (error instanceof LinkLost || known?.code === 'ssh-unreachable')
       return { why: 'nothing answers', old: false, cause: error }
     // A system may refuse logins while it boots or shuts down.
-    if (known?.code === 'ssh-authentication' || known?.code === 'ssh-shell' || known?.code === 'ssh-no-commands')
+    if (known?.code === 'ssh-authentication' || known?.code === 'target-shell' || known?.code === 'ssh-no-commands')
       return { why: known.message, old: false, cause: known }
     throw error
   }

@@ -1,4 +1,4 @@
-import type { FaultReport } from '../../lab/index.js'
+import { RETRY_VERBS, retryText, type FaultReport, type RetryVerb } from '../../lab/index.js'
 
 /** Why it is so, and what helps. */
 export interface Advice {
@@ -65,20 +65,29 @@ const KNOWN: readonly { pattern: RegExp; why: string; remedy: string }[] = [
   },
 ]
 
-/** Verb that tries again, by the state that a node failed in. */
-const AGAIN: Readonly<Record<string, string>> = {
-  'deploy failed': 'install',
-  'inspect failed': 'inspect',
-  'clean failed': 'manage',
-  'adopt failed': 'manage',
-  error: 'undeploy',
-  enroll: 'manage',
+/** Verbs of the dashboard for those of Ironic. `rescue` and `service` take more than a click: a password, steps. */
+const BUTTONS: Readonly<Partial<Record<RetryVerb, string>>> = {
+  abort: 'abort',
+  active: 'install',
+  adopt: 'adopt',
+  deleted: 'undeploy',
+  inspect: 'inspect',
+  manage: 'manage',
+  unrescue: 'unrescue',
+}
+
+/** The button for a node that failed, and the words for it. */
+function retryIn(state: string): { verb: string | null; retry: string } {
+  const verbs = RETRY_VERBS[state] ?? []
+  const verb = verbs.find((one) => BUTTONS[one] !== undefined)
+  if (verb === undefined) return { verb: null, retry: '' }
+  return { verb: BUTTONS[verb]!, retry: verb === verbs[0] ? 'try again' : retryText(state) }
 }
 
 export function adviceFor({ kind, state, error, faults, isInMaintenance }: About): Advice {
   const known = KNOWN.find(({ pattern }) => pattern.test(error))
-  const verb = kind === 'failed' || kind === 'error' ? (AGAIN[state] ?? null) : null
-  const again = verb === null ? '' : isInMaintenance ? ' Then end the maintenance and try again.' : ' Then try again.'
+  const { verb, retry } = kind === 'failed' || kind === 'error' ? retryIn(state) : { verb: null, retry: '' }
+  const again = verb === null ? '' : ` Then ${isInMaintenance ? 'end the maintenance and ' : ''}${retry}.`
   if (faults.length > 0) {
     const names = faults.map(({ id, label, effect }) => `${id} (${label ?? effect.kind})`).join(', ')
     return {

@@ -131,6 +131,26 @@ test('an error without a fault of the lab is explained by its words', () => {
   expect(adviceFor({ ...about, error: 'something else' })).toMatchObject({ why: 'Ironic reported this error.' })
 })
 
+test('each state that a node fails in has a button that Ironic accepts there', () => {
+  const about = { kind: 'failed', error: 'it broke', faults: [], isInMaintenance: false } as const
+  for (const state of PROVISION_STATES.filter((one) => lookOf(one) === 'failed')) {
+    const { verb } = adviceFor({ ...about, state })
+    expect(verbOf(verb!).fits(row('node-1', state)), state).toBe(true)
+  }
+  expect(adviceFor({ ...about, state: 'adopt failed' })).toMatchObject({ verb: 'adopt' })
+  expect(adviceFor({ ...about, state: 'unrescue failed' }).remedy).toMatch(/Then try again\.$/)
+})
+
+test('a retry that takes more than a click is named beside the button that needs no more', () => {
+  const about = { kind: 'failed', error: 'it broke', faults: [], isInMaintenance: false } as const
+  const rescue = adviceFor({ ...about, state: 'rescue failed' })
+  expect(rescue.verb).toBe('unrescue')
+  expect(rescue.remedy).toMatch(/Then ask for rescue again, or for unrescue\.$/)
+  const service = adviceFor({ ...about, state: 'service failed', isInMaintenance: true })
+  expect(service.verb).toBe('abort')
+  expect(service.remedy).toMatch(/Then end the maintenance and ask for service again, or for abort\.$/)
+})
+
 test('verbs are those that fit, and a refusal names its nodes', async () => {
   const rows = [row('node-1', 'available'), row('node-2', 'available'), row('node-3', 'active')]
   expect(verbsFor(rows).find(({ verb }) => verb.id === 'deploy')?.count).toBe(2)

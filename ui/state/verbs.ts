@@ -84,6 +84,16 @@ export const VERBS: readonly Verb[] = [
     fits: inStates('active', 'deploy failed', 'error', 'rescue', 'rescue failed', 'wait call-back'),
   },
   {
+    ...{ id: 'adopt', title: 'Adopt', does: 'takes the node over again with what runs on it' },
+    call: provision('adopt'),
+    fits: inStates('adopt failed'),
+  },
+  {
+    ...{ id: 'unrescue', title: 'Unrescue', does: 'boots the node from its disk again' },
+    call: provision('unrescue'),
+    fits: inStates('rescue', 'rescue failed', 'unrescue failed'),
+  },
+  {
     ...{ id: 'abort', title: 'Abort', does: 'ends what is under way' },
     call: provision('abort'),
     fits: inStates(
@@ -94,6 +104,8 @@ export const VERBS: readonly Verb[] = [
       'service wait',
       'clean hold',
       'deploy hold',
+      'service hold',
+      'service failed',
     ),
   },
   {

@@ -2,13 +2,16 @@ import { open, rm, stat, writeFile } from 'node:fs/promises'
 import { UserError } from '../../runtime/index.js'
 
 /** @throws UserError `report-file` */
-export async function writeReport(path: string, text: string): Promise<void> {
+export async function writeOutput(path: string, text: string, name = path): Promise<void> {
   try {
     await writeFile(path, text)
   } catch (cause) {
-    throw unwritable(path, cause)
+    throw unwritable(name, cause)
   }
 }
+
+/** @throws UserError `report-file` */
+export const writeReport = (path: string, text: string): Promise<void> => writeOutput(path, text, `the report ${path}`)
 
 /**
  * Refuses a file that cannot be written, before the work that it would report. What is in it stays.
@@ -24,11 +27,16 @@ export async function checkReport(path: string): Promise<void> {
     await file.close()
     if (!there) await rm(path)
   } catch (cause) {
-    throw unwritable(path, cause)
+    throw unwritable(`the report ${path}`, cause)
   }
 }
 
-const unwritable = (path: string, cause: unknown): UserError =>
-  new UserError('report-file', `the report ${path} cannot be written`, {
-    ...{ cause, remedy: 'name a file in a folder that exists and may be written' },
+/** @param name of the file or folder, as in `the report out.html` */
+export const unwritable = (
+  name: string,
+  cause: unknown,
+  options: { kind?: 'usage'; remedy?: string } = {},
+): UserError =>
+  new UserError('report-file', `${name} cannot be written`, {
+    ...{ cause, remedy: 'name a file in a folder that exists and may be written', ...options },
   })
