@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../bytes/index.js'
 import type { Command, Target } from '../targets/index.js'
 
 /**
@@ -11,7 +11,7 @@ import type { Command, Target } from '../targets/index.js'
 export function resumableTarget(target: Target, commandId: string, starting: (run: string) => Promise<void>): Target {
   let count = 0
   const identified = (command: Command): string => {
-    const digest = createHash('sha256').update(JSON.stringify(command.argv)).digest('hex').slice(0, 8)
+    const digest = sha256Hex(JSON.stringify(command.argv)).slice(0, 8)
     return command.id ?? `${commandId}.${count++}.${digest}`
   }
   return {

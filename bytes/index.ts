@@ -22,6 +22,7 @@ export { xz } from './compression/xz-writer.js'
 export { loadZstd } from './compression/zstd-writer.js'
 export { ERRORS } from './errors.js'
 export { type FileSource, openFileSource as openFileSource } from './file-source.js'
+export { sha256Hex } from './sha256.js'
 export { FormatError } from './format-error.js'
 export { contentRange, unsatisfiedSize } from './http/content-range.js'
 export { exchange } from './http/exchange.js'
@@ -46,5 +47,14 @@ export type { Representation } from './server/answer.js'
 export { fileRepresentation } from './server/file-representation.js'
 export { type FileServerOptions, type Found, serveFiles, type StreamedRepresentation } from './server/file-server.js'
 export type { Headers } from './server/preconditions.js'
-export { isLoopback, maskedAddress, maskedAddresses, maskedUrl, splitCredentials, withoutPasswords } from './url.js'
+export {
+  authority,
+  bracketed,
+  isLoopback,
+  maskedAddress,
+  maskedAddresses,
+  maskedUrl,
+  splitCredentials,
+  withoutPasswords,
+} from './url.js'
 export { bufferOf, isZero, zeroRuns } from './zeros.js'

@@ -20,7 +20,7 @@ export { RETRY_VERBS, retryText, type RetryVerb } from './timeline/retry-verbs.j
 export { type Html, escaped, markup } from './html/html.js'
 export { page, type Tone } from './html/page.js'
 export { diskBar, timeChart } from './html/charts.js'
-export { badge, bytesText, causeList, checkTable, facts, folded, table } from './html/parts.js'
+export { badge, causeList, checkTable, facts, folded, table } from './html/parts.js'
 export { type NodeDetails, nodeDetails } from './report/collect.js'
 export { nodeHtml } from './report/node-html.js'
 export type { LabEvent, LabEvents } from './events.js'
@@ -29,7 +29,7 @@ export type { AddedFault, Fault, FaultEffect, FaultMatch, FaultReport, Faults } 
 export type * from './journal/entry.js'
 export { entryLine } from './journal/entry-line.js'
 export { Journal, type JournalQuery, type LabJournal } from './journal/journal.js'
-export { ignitionFetch } from './ignition-fetch.js'
+export { ignitionFetch } from './images/ignition-fetch.js'
 export {
   type ImageCacheRequest,
   openImageCache,
@@ -37,7 +37,7 @@ export {
   simulatedStage,
   stagedFile,
   streamImage,
-} from './image-staging.js'
+} from './images/image-staging.js'
 export { machineBehind, type MachineReport } from './control/machine-report.js'
 export { controlOpenApi } from './control/openapi.js'
 export { readFaults } from './control/fault-document.js'
@@ -79,10 +79,10 @@ export { ownIdentity } from './stage/access.js'
 export { type AgentBoot } from './stage/agents.js'
 export { machineSpecs } from './stage/machine-specs.js'
 export { bootNetwork } from './stage/boot-network.js'
-export type { LiveImagesRequest } from './live-images.js'
+export type { LiveImagesRequest } from './images/live-images.js'
 export { PAGE_PATH } from './page/page.js'
 export { masked, maskedText } from './masking.js'
-export { EXAMPLE_IGNITION, REHEARSAL_IMAGE, REHEARSAL_LIVE_ISO } from './packaged-images.js'
+export { EXAMPLE_IGNITION, REHEARSAL_IMAGE, REHEARSAL_LIVE_ISO } from './images/packaged-images.js'
 export { REALISTIC_MACHINES } from './realistic-pace.js'
 export { serve, type Served, type ServeOptions } from './serve.js'
 export type { AgentAddresses } from './stage/agent-addresses.js'

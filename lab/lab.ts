@@ -7,7 +7,7 @@ import type { ApiNode, IronicClient, NodeRecord, RequestedStep } from '../wire/i
 import type { LabEvents } from './events.js'
 import type { Faults } from './faults/fault.js'
 import type { LabJournal } from './journal/journal.js'
-import type { LiveImagesRequest } from './live-images.js'
+import type { LiveImagesRequest } from './images/live-images.js'
 import type { LabSnapshots } from './snapshots/snapshot.js'
 import type { NodeImageRegistry } from './stage/registry.js'
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { during, errorChain, userError, UserError } from './error.js'
+import { inParallel } from './in-parallel.js'
 import { Mutex, opening, Scope, ScopeClosed } from './lifetime.js'
 import { Probe } from './probe.js'
+import { elapsedText, sizeText } from './quantity.js'
 import { keyedRandom, seededRandom, urlSafeToken, uuid } from './random.js'
 import { systemRandom } from './system-random.js'
 
@@ -168,4 +170,49 @@ describe('the probe', () => {
     process.off('unhandledRejection', note)
     expect(unhandled).toEqual([])
   })
+})
+
+test('work on each runs some at a time, in order', async () => {
+  let now = 0
+  let most = 0
+  const began: number[] = []
+  await inParallel([1, 2, 3, 4, 5], 2, async (one) => {
+    began.push(one)
+    most = Math.max(most, ++now)
+    await Promise.resolve()
+    now--
+  })
+  expect([most, began]).toEqual([2, [1, 2, 3, 4, 5]])
+})
+
+test('after a rejection no other work is begun, and what is under way is waited for', async () => {
+  const ended: number[] = []
+  const work = inParallel([1, 2, 3, 4], 2, async (one) => {
+    if (one === 1) throw new Error('the first fails')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    ended.push(one)
+  })
+  await expect(work).rejects.toThrow('the first fails')
+  expect(ended).toEqual([2])
+})
+
+test.each([
+  [12.4, '12 ms'],
+  [1234, '1.2 s'],
+  [59_949, '59.9 s'],
+  [59_990, '1m00s'],
+  [185_000, '3m05s'],
+  [3_720_000, '1h02m'],
+])('%d ms are shown as %s', (ms, text) => {
+  expect(elapsedText(ms)).toBe(text)
+})
+
+test.each([
+  [0, '0 B'],
+  [1023, '1023 B'],
+  [1024, '1 KiB'],
+  [1.5 * 2 ** 30, '1.5 GiB'],
+  [2 ** 52, '4096 TiB'],
+])('%d bytes are shown as %s', (bytes, text) => {
+  expect(sizeText(bytes)).toBe(text)
 })

@@ -27,4 +27,5 @@ export { openSshTarget, sshDiskSelector, type SshTarget } from './ssh/ssh-target
 export { type BootNonce, type VerifiedBoot, verifyBoot, type VerifyBootOptions } from './ssh/verify-boot.js'
 export { localShell } from './supervised/local-shell.js'
 export { LinkLost, type LoginShell } from './supervised/login-shell.js'
+export { shellLine, shellWord } from './supervised/shell-words.js'
 export { SupervisedExecutor, type SupervisedOptions } from './supervised/supervised-executor.js'

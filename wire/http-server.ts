@@ -10,6 +10,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { isUtf8 } from 'node:buffer'
 import type { AddressInfo, Socket } from 'node:net'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
+import { authority } from '../bytes/index.js'
 import { held, sharedAbort, silent, systemClock, UserError, type Clock, type Logger } from '../runtime/index.js'
 import { bodyToSend, ConnectionFailed, streamToSend, type Dispatch, type WireRequest } from './exchange.js'
 import { BodyRoom, bodyReader } from './http-bodies.js'
@@ -102,7 +103,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   if (options.tls) secure(options.tls)
   await listen(server, host, options.port, clock)
   const { port } = server.address() as AddressInfo
-  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const address = authority(host, port)
   let closing: Promise<void> | undefined
   const ending = sharedAbort()
   return {
@@ -118,7 +119,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   }
 
   function ownUrl(): string {
-    return `${secured ? 'https' : 'http'}://${authority}`
+    return `${secured ? 'https' : 'http'}://${address}`
   }
 
   function secure(tls: TlsOptions): void {

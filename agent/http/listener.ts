@@ -1,3 +1,4 @@
+import { authority } from '../../bytes/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 import {
   ConnectionFailed,
@@ -52,7 +53,7 @@ export class AgentListener implements AsyncDisposable {
     this.#clock = clock
     const { protocol = tls ? 'https' : 'http', port = server.port } = advertise
     const reached = advertise.host ?? host ?? '127.0.0.1'
-    this.url = `${protocol}://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
+    this.url = `${protocol}://${authority(reached, port)}`
   }
 
   /** @throws UserError when it cannot listen there */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../sha256.js'
 import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { held, type Clock } from '../../runtime/index.js'
@@ -21,7 +21,7 @@ export async function fileRepresentation(
   if (!found?.isFile()) return undefined
   const source = await openFileSource(path, clock)
   const { size, mtimeMs, ino } = found
-  const version = createHash('sha256').update(`${size} ${mtimeMs} ${ino}`).digest('hex').slice(0, 32)
+  const version = sha256Hex(`${size} ${mtimeMs} ${ino}`).slice(0, 32)
   return {
     source,
     etag: etag ?? `"${version}"`,

@@ -1,4 +1,4 @@
-import { visibleLine } from '../../runtime/index.js'
+import { elapsedText, visibleLine } from '../../runtime/index.js'
 import { STAGES, type DeploymentEvent, type StageName } from '../../runs/index.js'
 
 /** Shows a deployment while it runs. */
@@ -39,7 +39,7 @@ function lineOf(event: DeploymentEvent): string | null {
     case 'stage':
       return event.status === 'started'
         ? `${event.stage} ...`
-        : `${event.stage} ${event.status}, ${secondsText(event.seconds)}`
+        : `${event.stage} ${event.status}, ${elapsedText(event.seconds * 1000)}`
     case 'state':
       return `  ${event.provision_state}${event.power_state === null ? '' : `, ${event.power_state}`}`
     case 'progress':
@@ -60,7 +60,7 @@ export function liveProgress(write: (text: string) => void, columns: () => numbe
   const redraw = (elapsed: number) => {
     if (!current) return
     const bar = percent === null ? '' : `  ${barOf(percent)} ${String(percent).padStart(3)} %`
-    const text = `  … ${current.stage.padEnd(WIDTH)}  ${secondsText(elapsed - current.since).padStart(8)}  ${detail}${bar}`
+    const text = `  … ${current.stage.padEnd(WIDTH)}  ${elapsedText((elapsed - current.since) * 1000).padStart(8)}  ${detail}${bar}`
     write(`\r\x1b[K${text.slice(0, Math.max(20, columns() - 1))}`)
   }
   return {
@@ -80,7 +80,7 @@ export function liveProgress(write: (text: string) => void, columns: () => numbe
             break
           }
           write(
-            `\r\x1b[K  ${event.status === 'done' ? '✓' : '✗'} ${event.stage.padEnd(WIDTH)}  ${secondsText(event.seconds).padStart(8)}\n`,
+            `\r\x1b[K  ${event.status === 'done' ? '✓' : '✗'} ${event.stage.padEnd(WIDTH)}  ${elapsedText(event.seconds * 1000).padStart(8)}\n`,
           )
           current = null
           return
@@ -109,6 +109,3 @@ function barOf(percent: number): string {
   const filled = Math.round(percent / 5)
   return `${'█'.repeat(filled)}${'░'.repeat(20 - filled)}`
 }
-
-const secondsText = (seconds: number): string =>
-  seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`

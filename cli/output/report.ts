@@ -1,3 +1,4 @@
+import { sizeText } from '../../runtime/index.js'
 import { STAGES, type DeploymentReport } from '../../runs/index.js'
 
 /** The report as a person reads it. */
@@ -50,13 +51,4 @@ function wrapped(words: readonly string[]): string {
     else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
   }
   return lines.join('\n             ')
-}
-
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
-
-function sizeText(bytes: number): string {
-  let value = bytes
-  let unit = 0
-  for (; value >= 1024 && unit < UNITS.length - 1; unit++) value /= 1024
-  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${UNITS[unit]}`
 }

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { link, mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { decodedFile, xz } from '../../bytes/index.js'
+import { decodedFile, xz, sha256Hex } from '../../bytes/index.js'
 import {
   COREOS_SYSTEMS,
   documentText,
@@ -110,8 +109,8 @@ async function makeImages({
   const add = async (kind: keyof FileNames, bytes: Uint8Array, inside?: Uint8Array): Promise<void> => {
     await put(names[kind], bytes)
     digested[kind] = {
-      ...{ name: names[kind], sha256: sha256(bytes) },
-      ...(inside ? { uncompressedSha256: sha256(inside) } : {}),
+      ...{ name: names[kind], sha256: sha256Hex(bytes) },
+      ...(inside ? { uncompressedSha256: sha256Hex(inside) } : {}),
     }
   }
   const live = smallLiveImage({ name, version, architecture })
@@ -174,5 +173,3 @@ async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
     })
   }
 }
-
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { bytesSource, decodedFile } from '../../bytes/index.js'
+import { bytesSource, decodedFile, sha256Hex } from '../../bytes/index.js'
 import {
   COREOS_SYSTEMS,
   openLiveIso,
@@ -66,13 +65,14 @@ export async function prepareRelease(
     architectures: {
       [ARCHITECTURE]: {
         packing: 'gz',
-        metal: { name: path.split('/').at(-1)!, sha256: sha256(file.bytes) },
+        metal: { name: path.split('/').at(-1)!, sha256: sha256Hex(file.bytes) },
         ...liveDigests(system, coreos),
       },
     },
   })
   const stream = own ? withFilesOf(own.stream, small) : small
-  const agentImage = own?.agentImage ?? `${NODE_REPOSITORY}@sha256:${sha256(`ironic-agent ${wanted.agent ?? version}`)}`
+  const agentImage =
+    own?.agentImage ?? `${NODE_REPOSITORY}@sha256:${sha256Hex(`ironic-agent ${wanted.agent ?? version}`)}`
   const made = await makeRelease(
     site.registry,
     {
@@ -94,7 +94,7 @@ export async function prepareRelease(
   if (isMirrored)
     for (const pullspec of [made.image, nodeImage, ...Object.values(made.components)]) site.registry.mirror(pullspec)
   if (wanted.damaged === 'image-service') site.registry.lose(made.components['imageCustomizationController'] ?? '')
-  return { version, coreos, installs, bootImage, sha256: sha256(file.bytes), method, agentImage, nodeImage, made }
+  return { version, coreos, installs, bootImage, sha256: sha256Hex(file.bytes), method, agentImage, nodeImage, made }
 
   async function madeDisk(): Promise<{ name: string; bytes: Buffer }> {
     const platform = method === 'qcow2' ? 'openstack' : 'metal'
@@ -142,12 +142,10 @@ const liveIso = (name: CoreosName, version: string): Buffer =>
 const buildOf = (name: CoreosName, version: string): string =>
   JSON.stringify({
     ...{ buildid: version, name: COREOS_SYSTEMS[name].prefix, 'ostree-version': version },
-    ...{ 'ostree-commit': sha256(`tree ${version}`), 'ostree-timestamp': '2026-01-01T00:00:00Z' },
+    ...{ 'ostree-commit': sha256Hex(`tree ${version}`), 'ostree-timestamp': '2026-01-01T00:00:00Z' },
     ...{ 'coreos-assembler.basearch': ARCHITECTURE },
-    images: { ostree: { path: 'ostree.ociarchive', sha256: sha256(`ostree ${version}`), size: 1 } },
+    images: { ostree: { path: 'ostree.ociarchive', sha256: sha256Hex(`ostree ${version}`), size: 1 } },
   })
-
-const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
 
 /** Disk images by system and version, since making one takes longer than a story. */
 const made = new Map<string, Promise<Buffer>>()
@@ -193,13 +191,13 @@ async function machineOsFolder(parent: string, version: string, iso: Buffer): Pr
   const folder = join(parent, `machine-os-${version}`)
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, `coreos-${ARCHITECTURE}.iso`), iso)
-  await writeFile(join(folder, `coreos-${ARCHITECTURE}.iso.sha256`), sha256(iso))
+  await writeFile(join(folder, `coreos-${ARCHITECTURE}.iso.sha256`), sha256Hex(iso))
   return folder
 }
 
 function liveDigests(name: CoreosName, version: string) {
   const { iso, kernel, initramfs, rootfs } = smallLiveImage({ name, version, architecture: ARCHITECTURE })
-  const file = (kind: string, bytes: Buffer) => ({ name: `${kind}-${version}`, sha256: sha256(bytes) })
+  const file = (kind: string, bytes: Buffer) => ({ name: `${kind}-${version}`, sha256: sha256Hex(bytes) })
   return {
     ...{ iso: file('live.iso', iso), kernel: file('live-kernel', kernel) },
     ...{ initramfs: file('live-initramfs', initramfs), rootfs: file('live-rootfs', rootfs) },

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { held, type Clock } from '../../runtime/index.js'
@@ -46,7 +46,7 @@ const [MACHINE_API, MACHINE_CONFIG] = ['openshift-machine-api', 'openshift-machi
 export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, clock: Clock): Promise<MadeRelease> {
   const { version, operators, machineOs, nodeImage, bootImages, deployImage = 'coreos' } = wanted
   const component = (name: string, contents = version): string =>
-    `${COMPONENTS}@sha256:${createHash('sha256').update(`${name} ${contents}`).digest('hex')}`
+    `${COMPONENTS}@sha256:${sha256Hex(`${name} ${contents}`)}`
   const components = {
     baremetalOperator: component('baremetal-operator'),
     baremetalIronic: component('ironic'),

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import type { Kind, Kinds } from '../kube/kinds.js'
 import type { NewObject } from '../kube/object.js'
 
@@ -34,5 +34,4 @@ export interface ContainerPuller {
 }
 
 /** Digest of a release image: the payload's own, so that another payload cannot go by its name. */
-export const payloadDigest = (payload: ReleasePayload): string =>
-  `sha256:${createHash('sha256').update(JSON.stringify(payload)).digest('hex')}`
+export const payloadDigest = (payload: ReleasePayload): string => `sha256:${sha256Hex(JSON.stringify(payload))}`

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { during, held, UserError, type Clock } from '../../runtime/index.js'
-import { type ByteSource, openFileSource } from '../../bytes/index.js'
+import { type ByteSource, openFileSource, sha256Hex } from '../../bytes/index.js'
 import { openLiveIso, type LiveIso } from '../live/live-iso.js'
 import { pxeFiles } from '../live/pxe-files.js'
 
@@ -131,5 +130,4 @@ export async function findLiveImages(folder: string, clock: Clock): Promise<Live
   return [...found.values()]
 }
 
-export const digest = (text: string | Uint8Array): string =>
-  createHash('sha256').update(text).digest('hex').slice(0, 32)
+export const digest = (text: string | Uint8Array): string => sha256Hex(text).slice(0, 32)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { held, UserError, type Clock } from '../../runtime/index.js'
@@ -41,7 +41,7 @@ export async function publishStream(streamFolder: StreamFolder, stream: Stream):
     await rm(alias, { force: true })
     await symlink(file, alias)
     await rename(alias, join(folder, `${name}.json`))
-    return { path: join(folder, file), stream, sha256: digestOf(text) }
+    return { path: join(folder, file), stream, sha256: sha256Hex(text) }
   })
 }
 
@@ -87,7 +87,7 @@ export async function pinnedStream(
       })
     }),
   )
-  const sha256 = digestOf(text)
+  const sha256 = sha256Hex(text)
   if (pin.sha256 !== undefined && pin.sha256 !== sha256)
     throw new UserError(
       'stream-changed',
@@ -124,5 +124,3 @@ export function refuseBackInTime(latest: Stream, next: Stream): void {
       throw back(next, `${architecture} would be ${release}, and the latest is ${before}`)
   }
 }
-
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
-import { bytesSource, fileRepresentation, type Found, serveFiles } from '../../bytes/index.js'
+import { bytesSource, fileRepresentation, type Found, serveFiles, sha256Hex } from '../../bytes/index.js'
 import { held, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { documentText } from './document.js'
 import { relocated } from './mirror.js'
@@ -80,7 +79,7 @@ async function streamAt(folder: string, path: string, base: string, clock: Clock
     const bytes = Buffer.from(documentText(served))
     return {
       source: bytesSource(bytes),
-      etag: `"${createHash('sha256').update(bytes).digest('hex').slice(0, 32)}"`,
+      etag: `"${sha256Hex(bytes).slice(0, 32)}"`,
       modified: mtimeMs,
       type: 'application/json',
     }

@@ -1,6 +1,6 @@
 import { connect } from 'node:tls'
 import { DEFAULT_LIMITS, exchange, readUpTo } from '../../bytes/index.js'
-import { seconds, silent, UserError, type Clock } from '../../runtime/index.js'
+import { inParallel, seconds, silent, UserError, type Clock } from '../../runtime/index.js'
 import { bmcAgent } from './pinned-agent.js'
 import { linksIn, objectIn, RedfishClient, textIn } from './redfish-client.js'
 
@@ -39,14 +39,10 @@ export async function discover(options: DiscoverOptions): Promise<FoundSystem[]>
       ...{ kind: 'usage', remedy: 'name smaller networks, one after another' },
     })
   const found: FoundSystem[][] = all.map(() => [])
-  let next = 0
-  const lane = async () => {
-    for (let at = next++; at < all.length; at = next++) {
-      options.signal.throwIfAborted()
-      found[at] = await systemsAt(all[at]!, options)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, lane))
+  await inParallel(all, AT_ONCE, async (address, index) => {
+    options.signal.throwIfAborted()
+    found[index] = await systemsAt(address, options)
+  })
   return found.flat()
 }
 

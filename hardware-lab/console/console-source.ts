@@ -1,7 +1,7 @@
 import { chmod, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseSshTarget } from '../../targets/index.js'
+import { parseSshTarget, shellLine } from '../../targets/index.js'
 import { ipmiArguments } from '../bmc/ipmi-bmc.js'
 import { accountOf, redfishClient, type OpenBmcOptions } from '../bmc/open-bmc.js'
 import { RedfishBmc } from '../bmc/redfish-bmc.js'
@@ -51,16 +51,14 @@ async function sol(host: Host, options: ConsoleOptions, port?: number): Promise<
   const { ipmi, redfish } = host.bmc!
   const address = ipmi ?? `${new URL(redfish!).hostname}${port === undefined ? '' : `:${port}`}`
   const { username, password } = await accountOf(host, options)
-  const argv = [...ipmiArguments({ address, username }), 'sol', 'activate'].map(quoted).join(' ')
-  const before = [...ipmiArguments({ address, username }), 'sol', 'deactivate'].map(quoted).join(' ')
+  const argv = shellLine([...ipmiArguments({ address, username }), 'sol', 'activate'])
+  const before = shellLine([...ipmiArguments({ address, username }), 'sol', 'deactivate'])
   // A session that was not ended, such as one of a killed run, would keep others out.
   return {
     argv: ['sh', '-c', `ipmitool ${before} >/dev/null 2>&1; exec ipmitool ${argv}`],
     variables: { ...options.variables, IPMI_PASSWORD: password },
   }
 }
-
-const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
 /** The console that the service names: by SSH with the account of the BMC, or else by IPMI. */
 async function byRedfish(host: Host, options: ConsoleOptions): Promise<ConsoleProgram> {

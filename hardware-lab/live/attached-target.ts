@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { RealTarget } from '../../runs/index.js'
 
@@ -27,10 +27,7 @@ export function attachedTarget(on: RealTarget, { prefix, known, starting }: Atta
         attach: (id, offset) => executor.attach(id, offset),
         start: async (command) => {
           if (command.effect === 'reads') return executor.start(command)
-          const digest = createHash('sha256')
-            .update(JSON.stringify(command.argv.map(lasting)))
-            .digest('hex')
-            .slice(0, 8)
+          const digest = sha256Hex(JSON.stringify(command.argv.map(lasting))).slice(0, 8)
           const place = `${prefix}.${count++}`
           const id = `${place}.${digest}`
           const other = known.find((each) => each.startsWith(`${place}.`) && each !== id)

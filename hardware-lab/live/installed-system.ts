@@ -1,5 +1,5 @@
 import { UserError } from '../../runtime/index.js'
-import { openSshShell, verifyBoot, type SshShell } from '../../targets/index.js'
+import { openSshShell, shellLine, verifyBoot, type SshShell } from '../../targets/index.js'
 import type { HostIdentity } from '../../targets/index.js'
 import type { PostCheck } from '../hosts/host.js'
 import type { HostContext } from '../pipeline/context.js'
@@ -63,7 +63,7 @@ export async function postChecks(context: HostContext, signal: AbortSignal): Pro
 
 async function checked(shell: SshShell, check: PostCheck, signal: AbortSignal): Promise<PostCheckResult> {
   const { command, output, matches, exit: expected = 0 } = check
-  const line = typeof command === 'string' ? command : command.map(quoted).join(' ')
+  const line = typeof command === 'string' ? command : shellLine(command)
   const { stdout, stderr, code } = await run(shell, line, signal)
   const printed = stdout.trim()
   const shown = JSON.stringify((printed || stderr.trim()).slice(0, 300))
@@ -77,8 +77,6 @@ async function checked(shell: SshShell, check: PostCheck, signal: AbortSignal): 
           : null
   return { command: line, ok: wrong === null, found: wrong ?? `as expected: ${shown}` }
 }
-
-const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
 
 async function run(shell: SshShell, line: string, signal: AbortSignal) {
   const channel = await shell.open(line, { signal })

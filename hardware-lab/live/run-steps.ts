@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { runStep, withBootNonce } from '../../runs/index.js'
 import { errorChain, userError } from '../../runtime/index.js'
@@ -93,6 +93,6 @@ function argumentsOf(host: Host, step: string, args: Record<string, unknown>, ig
 
 /** UUID of the node that stands for a host: the same for each process of a run, since file names on the target contain it. */
 function nodeUuid(run: string, host: string): string {
-  const hex = createHash('sha256').update(`${run} ${host}`).digest('hex')
+  const hex = sha256Hex(`${run} ${host}`)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

@@ -1,6 +1,15 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { join } from 'node:path'
-import { makeFolder, seconds, tryLock, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import {
+  inParallel,
+  makeFolder,
+  seconds,
+  tryLock,
+  UserError,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import { machineKeyOf } from '../hosts/host-names.js'
 import type { Host } from '../hosts/host.js'
@@ -155,17 +164,6 @@ const rowOf = (state: HostState): TableRow => {
   return { host: state.name, ok: refused === null, refused, ...state.facts }
 }
 
-/** Runs work on each, some at a time, in order. The first rejection waits for those under way. */
-async function inParallel<T>(all: readonly T[], most: number, work: (one: T) => Promise<void>): Promise<void> {
-  let next = 0
-  const lane = async () => {
-    while (next < all.length) await work(all[next++]!)
-  }
-  const lanes = await Promise.allSettled(Array.from({ length: Math.min(most, all.length) }, lane))
-  const failed = lanes.find((each) => each.status === 'rejected')
-  if (failed) throw failed.reason
-}
-
 /** Locks by machine, so that two runs never meet. The kernel drops those of a process that was killed. */
 class HostLocks implements AsyncDisposable {
   readonly #held: Disposable[] = []
@@ -175,7 +173,7 @@ class HostLocks implements AsyncDisposable {
   /** @returns false where another run has it */
   async take(host: Host): Promise<boolean> {
     if (this.folder === null) return true
-    const key = createHash('sha256').update(machineKeyOf(host)).digest('hex').slice(0, 32)
+    const key = sha256Hex(machineKeyOf(host)).slice(0, 32)
     const lock = await this.#lock(key).catch((cause: unknown) => {
       throw new UserError('run-state', `the locks of hosts in ${this.folder} cannot be used`, {
         ...{ cause, remedy: 'check that folder: runs of one user find each other by its files' },

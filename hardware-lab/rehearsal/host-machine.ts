@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { defaultMachineSpec, type DiskSpec, type MachineSpec } from '../../machine/index.js'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { parseSize } from '../../runtime/index.js'
@@ -27,7 +27,7 @@ export function machineOf(host: Host, index: number): MachineSpec {
     .map((mac, at) => ({ ...spec.nics[1]!, name: `eno${at + 3}`, mac: mac.toLowerCase() }))
   return {
     ...{ ...spec, id: name, bmc: { address: name, systemId: name }, liveImage: REHEARSAL_IMAGE },
-    serial: expect.serial ?? `RH-${createHash('sha256').update(name).digest('hex').slice(0, 8).toUpperCase()}`,
+    serial: expect.serial ?? `RH-${sha256Hex(name).slice(0, 8).toUpperCase()}`,
     ...(expect.product === undefined ? {} : { product: expect.product }),
     ...(expect.cpus === undefined ? {} : { cpus: Math.max(spec.cpus, expect.cpus) }),
     memoryMib: Math.max(

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import type { Machine } from '../../machine/index.js'
 import { IDENTITY_SCRIPT } from '../../targets/index.js'
 import { systemOf } from './running-system.js'
@@ -24,7 +24,7 @@ const printed = (mark: string, facts: readonly (readonly [string, string])[]): A
 
 /** A UUID of the hardware that stays the same over boots. */
 const hardwareId = ({ spec }: Machine): string => {
-  const hex = createHash('sha256').update(`${spec.id} ${spec.serial}`).digest('hex')
+  const hex = sha256Hex(`${spec.id} ${spec.serial}`)
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
 }
 
@@ -32,7 +32,7 @@ function identityOf(machine: Machine): [string, string][] {
   const boot = machine.boot()!
   const seed = systemOf(machine) === 'live' ? boot.id : `installed ${machine.spec.id}`
   return [
-    ['machine', createHash('sha256').update(seed).digest('hex').slice(0, 32)],
+    ['machine', sha256Hex(seed).slice(0, 32)],
     ['boot', boot.id],
     ['dmi', hardwareId(machine)],
     ['host', hostnameOf(machine)],

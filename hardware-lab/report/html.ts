@@ -1,3 +1,4 @@
+import { elapsedText, sizeText } from '../../runtime/index.js'
 import {
   badge,
   causeList,
@@ -11,7 +12,7 @@ import {
   type Tone,
 } from '../../lab/index.js'
 import type { HostReport, RunReport } from './run-report.js'
-import { chainOf, secondsText, sizeText, methodText } from './text.js'
+import { chainOf, methodText } from './text.js'
 
 /** The report as one HTML file that needs nothing else: a timeline a host, failures with their causes, consoles. */
 export function reportHtml(report: RunReport, consoles: Readonly<Record<string, string>> = {}): string {
@@ -22,7 +23,7 @@ export function reportHtml(report: RunReport, consoles: Readonly<Record<string, 
   const changes = report.changes.map(({ host, kind, text }) => markup`<li><b>${host}</b>: ${kind}: ${text}</li>`)
   const both = report.both_ways
   const body = markup`<h1>${title} ${badge(`${well} of ${report.hosts.length} well`, report.ok ? 'good' : 'bad')}</h1>
-<p class="soft">${report.file}, ${report.started_at}, ${secondsText(report.seconds)}${report.through_ironic && `, through the Ironic at ${report.through_ironic}`}</p>
+<p class="soft">${report.file}, ${report.started_at}, ${elapsedText(report.seconds * 1000)}${report.through_ironic && `, through the Ironic at ${report.through_ironic}`}</p>
 ${changes.length > 0 && markup`<h2>Compared with ${report.compared_with}</h2><ul>${changes}</ul>`}
 ${
   both &&
@@ -48,7 +49,7 @@ function hostHtml(host: HostReport, began: number, length: number, console: stri
       from: startedAt - began,
       to: startedAt - began + seconds * 1000,
       tone: status === 'failed' ? ('bad' as const) : stage === 'steps' ? ('good' as const) : ('work' as const),
-      title: `${stage}: ${status}, ${secondsText(seconds)}`,
+      title: `${stage}: ${status}, ${elapsedText(seconds * 1000)}`,
     }))
   const disk = [
     facts.diskPath,
@@ -62,14 +63,14 @@ function hostHtml(host: HostReport, began: number, length: number, console: stri
     ...host.post_checks.map(({ command, ok, found }) => ({ what: command, ok, found })),
   ]
   return markup`<section class="card ${OUTCOMES[outcome]}">
-<h3>${host.host} ${badge(outcome, OUTCOMES[outcome])} <small>${secondsText(host.seconds)}</small></h3>
+<h3>${host.host} ${badge(outcome, OUTCOMES[outcome])} <small>${elapsedText(host.seconds * 1000)}</small></h3>
 <p>${[machine, disk.filter(Boolean).join(', ')].filter((text) => text !== '').join('; ')}</p>
-${timeChart([{ label: 'Stages', bars }], { from: 0, to: length * 1000, axis: ['0 s', secondsText(length)] })}
+${timeChart([{ label: 'Stages', bars }], { from: 0, to: length * 1000, axis: ['0 s', elapsedText(length * 1000)] })}
 ${causeList([...chainOf(host), ...host.console.map(({ kind, line }) => markup`console, ${kind}: <code>${line}</code>`)], null)}
 ${checks.length > 0 && checkTable(checks)}
 ${table(
   [{ title: 'Stage' }, { title: 'Status' }, { title: 'Attempts', kind: 'number' }, { title: 'Took', kind: 'number' }],
-  stages.map((each) => [each.stage, each.status, each.attempts, secondsText(each.seconds)]),
+  stages.map((each) => [each.stage, each.status, each.attempts, elapsedText(each.seconds * 1000)]),
 )}
 ${folded('Console', console)}
 </section>`

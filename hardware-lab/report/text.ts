@@ -1,4 +1,4 @@
-import { visibleText } from '../../runtime/index.js'
+import { elapsedText, sizeText, visibleText } from '../../runtime/index.js'
 import type { TableRow } from '../pipeline/events.js'
 import type { HostReport, RunReport, MethodReport } from './run-report.js'
 
@@ -34,7 +34,7 @@ export function runReportText(report: RunReport): string {
     const outcome = report.check_only && host.outcome === 'running' ? 'checked' : host.outcome
     return [
       cut(
-        `${host.host.slice(0, 24).padEnd(width)}  ${`${outcome}${where}`.padEnd(22)} ${secondsText(host.seconds).padStart(9)}`,
+        `${host.host.slice(0, 24).padEnd(width)}  ${`${outcome}${where}`.padEnd(22)} ${elapsedText(host.seconds * 1000).padStart(9)}`,
       ),
       ...chainOf(host).flatMap((sentence, depth) =>
         wrapped(`${depth === 0 ? '' : 'because: '}${sentence}`).map((line) => `  ${line}`),
@@ -54,7 +54,7 @@ export function runReportText(report: RunReport): string {
           '',
         ]),
     ...bothWaysText(report),
-    `${hosts.length} hosts: ${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} not begun; ${secondsText(report.seconds)}`,
+    `${hosts.length} hosts: ${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} not begun; ${elapsedText(report.seconds * 1000)}`,
     '',
   ]
   return visibleText(text.join('\n'))
@@ -75,7 +75,9 @@ function bothWaysText({ both_ways: both }: RunReport): string[] {
 }
 
 export const methodText = ({ outcome, seconds, failed_in: stage }: MethodReport): string =>
-  outcome === 'skipped' ? 'not begun' : `${stage === null ? outcome : `failed in ${stage}`}, ${secondsText(seconds)}`
+  outcome === 'skipped'
+    ? 'not begun'
+    : `${stage === null ? outcome : `failed in ${stage}`}, ${elapsedText(seconds * 1000)}`
 
 /** The sentences of a failure from the outermost to its cause, and the remedy. */
 export function chainOf({ outcome, why, stages }: HostReport): string[] {
@@ -94,16 +96,4 @@ function wrapped(text: string): string[] {
     else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
   }
   return lines
-}
-
-export const secondsText = (seconds: number): string =>
-  seconds < 60
-    ? `${seconds.toFixed(1)} s`
-    : `${Math.floor(seconds / 60)}m${String(Math.round(seconds % 60)).padStart(2, '0')}s`
-
-export function sizeText(bytes: number): string {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
-  const unit = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
-  const value = bytes / 1024 ** unit
-  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[unit]}`
 }

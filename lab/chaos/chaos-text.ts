@@ -9,14 +9,14 @@ function faultDocument({ match, effect, between, ...rest }: Fault): Readonly<Rec
   const { ms, ...more } = effect as Fault['effect'] & { ms?: number }
   return {
     match,
-    effect: ms === undefined ? more : { ...more, for: lengthText(ms) },
+    effect: ms === undefined ? more : { ...more, for: exactDurationText(ms) },
     ...rest,
-    ...(between ? { between: between.map(lengthText) } : {}),
+    ...(between ? { between: between.map(exactDurationText) } : {}),
   }
 }
 
 /** `1m30s`, or milliseconds where seconds are not exact. */
-const lengthText = (ms: number): string => (ms % 1000 === 0 && ms > 0 ? durationText(ms) : `${ms}ms`)
+const exactDurationText = (ms: number): string => (ms % 1000 === 0 && ms > 0 ? durationText(ms) : `${ms}ms`)
 
 /** The faults of a plan as a file for `ironstage up --faults` and `ironstage chaos --faults`. */
 export function faultsYaml({ faults, seed, nodes, duration }: ChaosPlan, { invariant, node, seen }: Violation): string {

@@ -42,21 +42,3 @@ export const checkTable = (checks: readonly { what: string; ok: boolean; found: 
 /** Long text that is opened when it is wanted. Nothing for an empty one. */
 export const folded = (title: string, text: string): Html | null =>
   text === '' ? null : markup`<details><summary>${title}</summary><pre>${text}</pre></details>`
-
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
-
-export function bytesText(bytes: number): string {
-  const unit = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10))
-  const value = bytes / 1024 ** unit
-  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${UNITS[unit]}`
-}
-
-/** A length of time: `1.2 s`, `3m05s`, `1h02m`. */
-export function lengthText(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
-  const two = (value: number) => String(Math.floor(value)).padStart(2, '0')
-  const seconds = Math.round(ms / 1000)
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m${two(seconds % 60)}s`
-  return `${Math.floor(seconds / 3600)}h${two((seconds % 3600) / 60)}m`
-}

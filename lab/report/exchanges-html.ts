@@ -1,5 +1,6 @@
 import { markup, type Html } from '../html/html.js'
-import { badge, bytesText, lengthText, table } from '../html/parts.js'
+import { elapsedText, sizeText } from '../../runtime/index.js'
+import { badge, table } from '../html/parts.js'
 import type { ExchangeEntry, JournalEntry, Message } from '../journal/entry.js'
 import { entryLine } from '../journal/entry-line.js'
 import type { NodeDetails } from './collect.js'
@@ -41,7 +42,7 @@ function exchangeRow(entry: ExchangeEntry) {
     `${from} → ${to}`,
     markup`<code>${method} ${target}</code>${nearMiss && markup`<br><small>nearest is ${nearMiss.nearest}: ${nearMiss.why}</small>`}${bodiesHtml(request, response)}`,
     markup`${badge(status === null ? (error ?? 'no answer') : String(status), isBad ? 'bad' : 'good')}${fault !== null && markup` <small>${fault}</small>`}`,
-    lengthText(duration),
+    elapsedText(duration),
   ]
 }
 
@@ -55,7 +56,7 @@ function bodiesHtml(request: Message, response: Message | null): Html | null {
 function bodyText(what: string, message: Message | null): string {
   if (!message || message.size === 0) return ''
   const { body, size } = message
-  if (body === null) return `${what}: ${bytesText(size)}, too large to be kept`
+  if (body === null) return `${what}: ${sizeText(size)}, too large to be kept`
   const text = typeof body === 'string' ? body : JSON.stringify(body, null, 2)
-  return `${what}, ${bytesText(size)}:\n${text.length > LONGEST_BODY ? `${text.slice(0, LONGEST_BODY)}…` : text}`
+  return `${what}, ${sizeText(size)}:\n${text.length > LONGEST_BODY ? `${text.slice(0, LONGEST_BODY)}…` : text}`
 }

@@ -1,7 +1,8 @@
 import { markup, type Html } from '../html/html.js'
 import { diskBar, timeChart, type Bar, type DiskPart, type Lane } from '../html/charts.js'
 import type { Tone } from '../html/page.js'
-import { badge, bytesText, causeList, facts, folded, lengthText, table } from '../html/parts.js'
+import { badge, causeList, facts, folded, table } from '../html/parts.js'
+import { elapsedText, sizeText } from '../../runtime/index.js'
 import type { DiskDrawing } from '../../machine/index.js'
 import type { NodeTimeline, StateSpan } from '../timeline/timeline.js'
 import type { TimelineMark } from '../timeline/marks.js'
@@ -82,7 +83,7 @@ function timelineHtml(timeline: NodeTimeline): Html {
         from: Date.parse(began),
         to: end(ended),
         tone: outcome === 'failed' ? 'bad' : outcome === 'done' ? 'good' : 'work',
-        title: `${owner}.${step}: ${outcome}, ${lengthText(end(ended) - Date.parse(began))}`,
+        title: `${owner}.${step}: ${outcome}, ${elapsedText(end(ended) - Date.parse(began))}`,
       })),
     },
     ...MARKS.map(({ label, kinds, tone }) => ({
@@ -98,7 +99,7 @@ function timelineHtml(timeline: NodeTimeline): Html {
   ]
   const lanes = all.filter(({ bars = [], marks: some = [] }) => bars.length + some.length > 0)
   const axis = [new Date(from).toISOString(), new Date((from + to) / 2).toISOString(), new Date(to).toISOString()]
-  return markup`<h3>Timeline <small>lab time of ${axis[0]!.slice(0, 10)}, ${lengthText(to - from)}</small></h3>
+  return markup`<h3>Timeline <small>lab time of ${axis[0]!.slice(0, 10)}, ${elapsedText(to - from)}</small></h3>
 ${isCut && markup`<p class="soft">The journal no longer has its beginning.</p>`}
 ${timeChart(lanes, { from, to, axis: axis.map(timeText) })}
 <ul class="legend"><li class="work"><i></i>at work</li><li class="wait"><i></i>waiting</li><li class="good"><i></i>done</li><li class="bad"><i></i>failed</li><li class="rest"><i></i>at rest</li></ul>
@@ -116,7 +117,7 @@ ${folded(
 function stateBar({ state, from, lastError }: StateSpan, first: number, to: number): Bar {
   const began = from === null ? first : Date.parse(from)
   const error = lastError === null ? '' : `: ${lastError}`
-  return { from: began, to, tone: toneOfState(state), title: `${state}, ${lengthText(to - began)}${error}` }
+  return { from: began, to, tone: toneOfState(state), title: `${state}, ${elapsedText(to - began)}${error}` }
 }
 
 function stepsHtml({ steps, plan }: NodeTimeline): Html | null {
@@ -137,7 +138,7 @@ function stepsHtml({ steps, plan }: NodeTimeline): Html | null {
       ...steps.map(({ flow, interface: owner, step, from, to, outcome, stages }) => [
         markup`${flow}: ${owner}.${step}${plan?.flow === flow && markup` <small>for the ${askedBy(owner, step)}</small>`}`,
         timeText(from),
-        to === null ? '' : lengthText(Date.parse(to) - Date.parse(from)),
+        to === null ? '' : elapsedText(Date.parse(to) - Date.parse(from)),
         badge(outcome, tone[outcome]),
         stages.map(({ stage, percent }) => `${stage}${percent === null ? '' : ` (${percent} %)`}`).join('; '),
       ]),
@@ -168,18 +169,18 @@ function diskHtml({
 }: DiskDrawing): Html {
   const parts = partitions.map(({ number, name: title, offset, length, filesystem }, index): DiskPart => ({
     ...{ offset, length, tone: PARTITION_TONES[index % PARTITION_TONES.length]! },
-    title: `${number} ${title ?? ''}: ${filesystem?.type ?? 'no filesystem'}, ${bytesText(length)} at ${bytesText(offset)}`,
+    title: `${number} ${title ?? ''}: ${filesystem?.type ?? 'no filesystem'}, ${sizeText(length)} at ${sizeText(offset)}`,
   }))
   const writes = written.map(({ offset, length, at, by, boot: inBoot }): DiskPart => ({
     ...{ offset, length, tone: inBoot === lastRun?.boot ? ('wait' as const) : ('rest' as const) },
-    title: `${by} wrote ${bytesText(length)} at ${bytesText(offset)}, ${timeText(new Date(at).toISOString())}`,
+    title: `${by} wrote ${sizeText(length)} at ${sizeText(offset)}, ${timeText(new Date(at).toISOString())}`,
   }))
   return markup`<div class="disk">
-<p><b>${name}</b> ${model}, ${serial}, ${bytesText(size)}${kind !== null && `, ${kind}`}</p>
+<p><b>${name}</b> ${model}, ${serial}, ${sizeText(size)}${kind !== null && `, ${kind}`}</p>
 ${problem !== null && markup`<p class="bad">${problem}</p>`}
 ${diskBar(size, parts, 'partitions', `partitions of ${name}`)}${diskBar(size, writes, 'writes', `writes to ${name}`)}
 <ul class="legend">${parts.map(({ tone, title }) => markup`<li><i class="${tone}"></i>${title}</li>`)}${
-    lastRun && markup`<li><i class="wait"></i>${bytesText(lastRun.bytes)} changed in the last boot that wrote</li>`
+    lastRun && markup`<li><i class="wait"></i>${sizeText(lastRun.bytes)} changed in the last boot that wrote</li>`
   }</ul>
 ${
   boot &&
@@ -189,7 +190,7 @@ ${
     [
       'Ignition config',
       boot.ignition &&
-        markup`${bytesText(boot.ignition.size)}, mode ${boot.ignition.mode.toString(8).padStart(4, '0')}, sha256 <code>${boot.ignition.sha256}</code>`,
+        markup`${sizeText(boot.ignition.size)}, mode ${boot.ignition.mode.toString(8).padStart(4, '0')}, sha256 <code>${boot.ignition.sha256}</code>`,
     ],
     ['Next boot', boot.firstBoot ? 'is a first boot: Ignition will run' : 'Ignition does not run again'],
   ])

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { LoggedInput, Place } from './input.js'
 import type { Check } from './snapshots.js'
@@ -23,7 +23,7 @@ const VERSION = 1
 /** One JSON document; `digest` is that of the text of `snapshot`. */
 export function writeSnapshot(snapshot: SnapshotFile): string {
   const text = JSON.stringify(snapshot, asJson)
-  return `${JSON.stringify({ format: FORMAT, version: VERSION, digest: digestOf(text) }).slice(0, -1)},"snapshot":${text}}\n`
+  return `${JSON.stringify({ format: FORMAT, version: VERSION, digest: sha256Hex(text) }).slice(0, -1)},"snapshot":${text}}\n`
 }
 
 /**
@@ -37,7 +37,7 @@ export function readSnapshot(text: string, identity: LabIdentity): SnapshotFile 
   if (version !== VERSION)
     throw unusable(`it has version ${String(version)} of the format, and this ironstage reads version ${VERSION}`)
   const written = text.slice(text.indexOf('"snapshot":') + '"snapshot":'.length, text.lastIndexOf('}'))
-  if (digestOf(written) !== digest) throw unusable('it is damaged: its contents do not match their digest')
+  if (sha256Hex(written) !== digest) throw unusable('it is damaged: its contents do not match their digest')
   const snapshot = JSON.parse(written, fromJson) as SnapshotFile
   const ours = JSON.parse(JSON.stringify(identity, asJson)) as LabIdentity
   const differing = [...new Set([...Object.keys(ours), ...Object.keys(snapshot.identity)])].filter(
@@ -65,8 +65,6 @@ const unusable = (why: string): UserError =>
   new UserError('snapshot-file', `the snapshot cannot be used: ${why}`, {
     remedy: 'export it again, with this version of ironstage',
   })
-
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 const BYTES = '$bytes'
 

@@ -6,7 +6,7 @@ import {
   type HardwareFleet,
   type MachineSpec,
 } from '../../machine/index.js'
-import { REHEARSAL_IMAGE } from '../packaged-images.js'
+import { REHEARSAL_IMAGE } from '../images/packaged-images.js'
 import type { Identity } from './identities.js'
 
 /** A machine by its number, or by an id and further fields. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { minutes, type Clock } from '../../runtime/index.js'
 import { PullFailure, type ImageRegistry, type NodeImageManifest } from '../../machine/index.js'
 
@@ -168,4 +168,4 @@ export class SimulatedRegistry implements ImageRegistry, NodeImageRegistry {
   }
 }
 
-const sha256 = (content: string | Uint8Array): string => `sha256:${createHash('sha256').update(content).digest('hex')}`
+const sha256 = (content: string | Uint8Array): string => `sha256:${sha256Hex(content)}`

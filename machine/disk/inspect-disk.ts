@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { kernelWords } from '../../coreos/index.js'
 import { UserError, type Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
@@ -108,7 +108,7 @@ async function readIgnition(volume: BootVolume): Promise<BootReport['ignition']>
   if (!(await volume.exists(path))) return null
   const bytes = await volume.read(path)
   const { mode } = await volume.stat(path)
-  return { bytes, mode, sha256: createHash('sha256').update(bytes).digest('hex') }
+  return { bytes, mode, sha256: sha256Hex(bytes) }
 }
 
 async function readEntry(volume: BootVolume): Promise<BootReport['entry']> {

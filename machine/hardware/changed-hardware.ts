@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { DiskSpec, MachineSpec } from '../machine-spec.js'
 import { checkSpec } from './check-spec.js'
@@ -90,8 +90,7 @@ function freeSerial({ disks, takenOut = [] }: MachineSpec, serial: string): stri
 }
 
 /** A WWN in IEEE's registered format: 5, and 60 bits. */
-const wwnOf = (machine: string, serial: string): string =>
-  `0x5${createHash('sha256').update(`${machine}\n${serial}`).digest('hex').slice(0, 15)}`
+const wwnOf = (machine: string, serial: string): string => `0x5${sha256Hex(`${machine}\n${serial}`).slice(0, 15)}`
 
 const listed = (parts: readonly { readonly name: string }[]): string =>
   parts.map(({ name }) => name).join(', ') || 'none'

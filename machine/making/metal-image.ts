@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { join } from 'node:path'
 import { held, type Clock } from '../../runtime/index.js'
 import { withBootVolume, type BootVolume } from '../disk/boot-volume.js'
@@ -57,7 +57,7 @@ async function changeEntry(
   const base = (await volume.read(path)).toString()
   const text = base.replace(/\bignition\.platform\.id=\S+/, () => `ignition.platform.id=${platform}`)
   const [before = '\0'] = /[0-9a-f]{64}/.exec(text) ?? []
-  const after = createHash('sha256').update(`${title} ${architecture}`).digest('hex')
+  const after = sha256Hex(`${title} ${architecture}`)
   const renamed = (words: string): string =>
     words.replaceAll(before, after).replaceAll(`.${BASE_ARCHITECTURE}`, `.${architecture}`)
   await volume.write(path, Buffer.from(renamed(text.replace(/^title .*$/m, () => `title ${title} (ostree:0)`))))

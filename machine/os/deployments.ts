@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { newFile, type RootTree } from '../root/root-tree.js'
 import { folderOf } from '../root/root-tree.js'
 
@@ -75,7 +75,7 @@ export function rpmOstreeStatus({ booted, staged, rollback }: OsState): RpmOstre
 export function baseDeployment(title: string, kernelArguments: readonly string[]): OsDeployment {
   const version = /\d+(?:\.[\w-]+)+/.exec(title)?.[0] ?? 'unknown'
   const path = kernelArguments.find((argument) => argument.startsWith('ostree='))
-  const checksum = /[0-9a-f]{64}/.exec(path ?? '')?.[0] ?? createHash('sha256').update(title).digest('hex')
+  const checksum = /[0-9a-f]{64}/.exec(path ?? '')?.[0] ?? sha256Hex(title)
   return { checksum, version, image: null, files: [] }
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { minutes, seconds, type Clock, type Probe } from '../../runtime/index.js'
 import type { RootTree } from '../root/root-tree.js'
 import { deployFiles, type OsDeployment, type OsState } from './deployments.js'
@@ -90,13 +90,13 @@ export async function pullDeployment(
   const wanted = /@sha256:([0-9a-f]{64})$/.exec(image)?.[1]
   if (wanted === undefined) throw new PullFailure('the image is not named by its digest')
   const { manifest } = await registry.manifest(image, signal)
-  const digest = createHash('sha256').update(manifest).digest('hex')
+  const digest = sha256Hex(manifest)
   if (digest !== wanted)
     throw new PullFailure(`manifest digest sha256:${digest} does not match expected sha256:${wanted}`)
   const { version, base, layers, files, inDiskImages } = JSON.parse(
     Buffer.from(manifest).toString(),
   ) as NodeImageManifest
-  const checksum = createHash('sha256').update(`ostree ${digest}`).digest('hex')
+  const checksum = sha256Hex(`ostree ${digest}`)
   const deployment: OsDeployment = { checksum, version, image, files }
   const os = system.os!
   let have = os.layers

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { uuidOf } from '../../runtime/index.js'
 import { normalPath, parentPath, type TreeNode } from '../file-tree.js'
 import { CPU, CPU_MHZ, diskNames, FIRMWARE, hostName, nicNames } from '../hardware/hardware-names.js'
@@ -39,7 +39,7 @@ export function ramdiskTree(spec: MachineSpec, boot: Boot): ReadonlyMap<string, 
   tree.file('/etc/hostname', `${hostName(spec)}\n`)
   tree.file('/etc/os-release', OS_RELEASE)
   // A live system makes a new id at every boot.
-  tree.file('/etc/machine-id', `${createHash('sha256').update(boot.id).digest('hex').slice(0, 32)}\n`, 0o444)
+  tree.file('/etc/machine-id', `${sha256Hex(boot.id).slice(0, 32)}\n`, 0o444)
   processes(tree, spec, boot)
   firmware(tree, spec)
   for (const nic of spec.nics) network(tree, spec, nic)

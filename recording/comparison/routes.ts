@@ -1,19 +1,18 @@
 import { AGENT_OPERATIONS, IRONIC_OPERATIONS } from '../../wire/index.js'
 import type { Exchange } from '../format/exchange.js'
+import { literalPattern } from '../literal-pattern.js'
 
 interface Route {
   readonly pattern: RegExp
   readonly path: string
 }
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-
 const routeOf = (path: string): Route => ({
   path,
   pattern: new RegExp(
     `^${path
       .split(/\{\w+\}/)
-      .map(escaped)
+      .map(literalPattern)
       .join('[^/]+')}$`,
   ),
 })

@@ -1,3 +1,5 @@
+import { literalPattern } from '../literal-pattern.js'
+
 /** Where the links of an Ironic lead, and where they are to lead. */
 export interface LinkBases {
   /** URL of the Ironic, without a slash at its end. */
@@ -9,11 +11,9 @@ export interface LinkBases {
 /** A beginning that the next bytes may complete to a link is not longer. */
 const LONGEST_BEGINNING = 2048
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-
 /** An Ironic may name itself by another host than it is reached by (`[api]public_endpoint`), so the path tells its links. */
 const ownUrls = (from: string): string =>
-  `https?://[^/"\\\\?#\\s]+${escaped(new URL(from).pathname.replace(/\/$/, ''))}(?=/v1[/?"]|/v1$)`
+  `https?://[^/"\\\\?#\\s]+${literalPattern(new URL(from).pathname.replace(/\/$/, ''))}(?=/v1[/?"]|/v1$)`
 
 /** A `Location` header that leads through the recorder. */
 export function rewrittenLocation(location: string, { from, to }: LinkBases): string {
@@ -32,7 +32,7 @@ export class LinkRewriter {
 
   constructor({ from, to }: LinkBases) {
     this.#to = to
-    this.#links = new RegExp(`("(?:href|next)"\\s*:\\s*")(?:${escaped(from)}(?=[/"])|${ownUrls(from)})`, 'g')
+    this.#links = new RegExp(`("(?:href|next)"\\s*:\\s*")(?:${literalPattern(from)}(?=[/"])|${ownUrls(from)})`, 'g')
   }
 
   push(chunk: Buffer): Buffer {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { userError, type Logger } from '../../runtime/index.js'
 import type { GuardedTarget } from '../../targets/index.js'
 import { masked } from '../../lab/index.js'
@@ -20,7 +20,7 @@ export interface AgentState {
  * @param agent identifies the agent among those of one target
  */
 export async function agentStateOnTarget(target: GuardedTarget, agent: string, logger: Logger): Promise<AgentState> {
-  const name = createHash('sha256').update(agent).digest('hex').slice(0, 16)
+  const name = sha256Hex(agent).slice(0, 16)
   const path = `${target.scratch ?? '/run/ironstage'}/agent-${name}.json`
   let { port, state } = await readState(target, path, logger)
   const save = () => target.executor.files.write(path, Buffer.from(JSON.stringify({ port, state })), { mode: 0o600 })

@@ -1,6 +1,5 @@
 import {
   badge,
-  bytesText,
   causeList,
   checkTable,
   diskBar,
@@ -13,7 +12,7 @@ import {
   type Html,
   type NodeDetails,
 } from '../../lab/index.js'
-import { errorChain, packageVersion, userError } from '../../runtime/index.js'
+import { errorChain, packageVersion, sizeText, userError } from '../../runtime/index.js'
 import { STAGES } from './deployment-events.js'
 import type { DeploymentReport } from './deployment-report.js'
 
@@ -53,7 +52,7 @@ function readBackHtml(report: DeploymentReport): Html {
 <p>${ok ? 'The disk matches the request.' : markup`<b class="bad">The disk does not match the request.</b>`}</p>
 ${checkTable(checks)}
 ${facts([
-  ['Disk', markup`<code>${disk.file}</code>, ${bytesText(disk.size)}`],
+  ['Disk', markup`<code>${disk.file}</code>, ${sizeText(disk.size)}`],
   ['Table', disk.table === null ? 'none' : `${disk.table}${disk.guid === null ? '' : `, ${disk.guid}`}`],
   ['Kernel arguments', markup`<code>${kargs.join(' ')}</code>`],
   [
@@ -95,8 +94,8 @@ ${
       name,
       filesystem,
       label,
-      bytesText(length),
-      bytesText(offset),
+      sizeText(length),
+      sizeText(offset),
     ]),
   )}`
 }

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { HttpClient, type HttpClientOptions } from '../../bytes/index.js'
+import { HttpClient, type HttpClientOptions, sha256Hex } from '../../bytes/index.js'
 import {
   FEDORA_STREAMS,
   fetchStreamText,
@@ -113,7 +112,7 @@ const isFolder = (path: string, clock: Clock): Promise<boolean> =>
 
 async function fetchStream(url: string, request: StreamRequest, surroundings: StreamSurroundings): Promise<Stream> {
   const { folder, fetching, clock, signal } = surroundings
-  const key = createHash('sha256').update(url).digest('hex').slice(0, 32)
+  const key = sha256Hex(url).slice(0, 32)
   const path = folder === null ? null : join(folder, `${key}.json`)
   const cached = path === null ? null : await cachedStream(path, url, clock)
   if (cached && request.offline) return cached

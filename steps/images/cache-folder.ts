@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Ajv } from 'ajv'
@@ -84,7 +84,7 @@ export class CacheFolder {
   }
 
   /** Name of a URL in the cache, which shows none of its secrets. */
-  static keyOf = (url: string): string => createHash('sha256').update(url).digest('hex').slice(0, 32)
+  static keyOf = (url: string): string => sha256Hex(url).slice(0, 32)
 
   lockOf = (name: string): string => join(this.path, 'locks', name)
   partialOf = (key: string): string => join(this.path, 'partial', key)

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { maskedUrl } from '../../bytes/index.js'
+import { maskedUrl, sha256Hex } from '../../bytes/index.js'
 import { MASKED_IGNITION, summarizeIgnition } from '../../ignition/index.js'
 import { errorChain } from '../../runtime/index.js'
 import { defineStep } from '../sdk/define-step.js'
@@ -112,7 +111,7 @@ async function install(
   if (target.planned) return
   progress.stage('reading the disk back')
   await rescanDevice(target, device, logger)
-  const digest = config && createHash('sha256').update(config).digest('hex')
+  const digest = config && sha256Hex(config)
   const differences = await readBack(target, device, input, digest, logger)
   if (differences.length > 0)
     throw new StepError(`coreos-installer succeeded, but the disk is not as asked: ${differences.join('; ')}`)

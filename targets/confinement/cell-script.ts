@@ -1,5 +1,5 @@
 import type { CellText } from '../supervised/scripts.js'
-import { quoted } from '../supervised/shell-words.js'
+import { shellWord } from '../supervised/shell-words.js'
 import { ALWAYS, type CellNeeds } from './needs.js'
 import { policyFunctions, type DevicePolicyKind } from './device-policy.js'
 
@@ -81,7 +81,7 @@ cell_devices
 cell_had=$devices
 policy_open ${access} "$devices" || refuse 'the device policy of its control group could not be set'
 ${needs.devices.map(characterPolicy).join('\n')}
-cell_text=${quoted(setupText(parts))}
+cell_text=${shellWord(setupText(parts))}
 `,
     // $policy_words has one word a line; the other variables are one word each.
     enter: `IFS='

@@ -1,4 +1,4 @@
-import { quoted } from '../supervised/shell-words.js'
+import { shellWord } from '../supervised/shell-words.js'
 import { FILE_FUNCTIONS } from './file-users.js'
 import type { DiskSelector } from './selector.js'
 
@@ -142,18 +142,18 @@ export function resolveScript(selectors: readonly DiskSelector[], { onlyToRead =
   const each = selectors.map((selector) => {
     switch (selector.kind) {
       case 'identity':
-        return `choose ${quoted(selector.value)}; allowed="$allowed $chosen"`
+        return `choose ${shellWord(selector.value)}; allowed="$allowed $chosen"`
       case 'name':
-        return `choose ${quoted(selector.identity)}
-[ "$chosen" = ${quoted(selector.name)} ] || refuse ${quoted(`${selector.name} is not the disk with the serial number or WWN ${selector.identity}: that is `)}"$chosen now"
+        return `choose ${shellWord(selector.identity)}
+[ "$chosen" = ${shellWord(selector.name)} ] || refuse ${shellWord(`${selector.name} is not the disk with the serial number or WWN ${selector.identity}: that is `)}"$chosen now"
 allowed="$allowed $chosen"`
       case 'loop':
-        return `[ "$(cat "$sys/block/${selector.name}/loop/backing_file" 2>/dev/null)" = ${quoted(selector.file)} ] || refuse ${quoted(`${selector.name} is no longer attached to ${selector.file}`)}
+        return `[ "$(cat "$sys/block/${selector.name}/loop/backing_file" 2>/dev/null)" = ${shellWord(selector.file)} ] || refuse ${shellWord(`${selector.name} is no longer attached to ${selector.file}`)}
 ${
   onlyToRead
     ? ''
-    : `used=$(file_in_use ${quoted(selector.file)} ${selector.name})
-[ -z "$used" ] || refuse ${quoted(`${selector.file} is in use: `)}"\${used#* }"`
+    : `used=$(file_in_use ${shellWord(selector.file)} ${selector.name})
+[ -z "$used" ] || refuse ${shellWord(`${selector.file} is in use: `)}"\${used#* }"`
 }
 allowed="$allowed ${selector.name}"`
     }
@@ -170,11 +170,11 @@ export function holdScript(selectors: readonly DiskSelector[]): string {
   const identities = selectors.map((selector) => {
     switch (selector.kind) {
       case 'identity':
-        return `having ${quoted(selector.value)} "$1"`
+        return `having ${shellWord(selector.value)} "$1"`
       case 'name':
-        return `having ${quoted(selector.identity)} "$1"`
+        return `having ${shellWord(selector.identity)} "$1"`
       case 'loop':
-        return `[ "$(cat "$sys/block/$1/loop/backing_file" 2>/dev/null)" = ${quoted(selector.file)} ]`
+        return `[ "$(cat "$sys/block/$1/loop/backing_file" 2>/dev/null)" = ${shellWord(selector.file)} ]`
     }
   })
   return `hold_disks() {
@@ -226,13 +226,15 @@ export function guardScript(
 ): string {
   return [
     DISK_FUNCTIONS,
-    `own=${quoted(root)}$own`,
+    `own=${shellWord(root)}$own`,
     'base=${d%/*}',
     ...(resolve ? [resolveScript(selectors)] : []),
     ...(devices.length + made.length > 0 ? ['look_around'] : []),
-    ...devices.map((path) => `check_device ${quoted(path)} ${arrays ? 'arrays' : 'none'}`),
-    ...made.map((path) => `[ ! -e ${quoted(path)} ] || check_device ${quoted(path)} ${arrays ? 'arrays' : 'none'}`),
-    ...paths.map((path) => `check_path ${quoted(`${root}${path}`)}`),
+    ...devices.map((path) => `check_device ${shellWord(path)} ${arrays ? 'arrays' : 'none'}`),
+    ...made.map(
+      (path) => `[ ! -e ${shellWord(path)} ] || check_device ${shellWord(path)} ${arrays ? 'arrays' : 'none'}`,
+    ),
+    ...paths.map((path) => `check_path ${shellWord(`${root}${path}`)}`),
   ].join('\n')
 }
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { UserError } from '../../runtime/index.js'
-import { quoted } from '../supervised/shell-words.js'
+import { shellWord } from '../supervised/shell-words.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 
 /** Command line of coreos-installer on this host. */
@@ -30,8 +30,8 @@ export async function findInstaller(
   { named, root = '', terminal = true }: { named?: string | undefined; root?: string; terminal?: boolean },
 ): Promise<Installer> {
   const lines = await host.lines(`
-inside=${quoted(root)}
-for p in ${named === undefined ? '$(IFS=:; for p in $PATH; do echo "$p/coreos-installer"; done)' : quoted(named)}; do
+inside=${shellWord(root)}
+for p in ${named === undefined ? '$(IFS=:; for p in $PATH; do echo "$p/coreos-installer"; done)' : shellWord(named)}; do
   [ -f "$inside$p" ] && [ -x "$inside$p" ] && { printf 'i %s\\n' "$p"; break; }
 done
 command -v flock >/dev/null 2>&1 && printf 'l\\n'`)

@@ -3,7 +3,7 @@ import { held, UserError, type Clock, type Logger } from '../../runtime/index.js
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { FILE_FUNCTIONS, FILE_REMEDIES } from '../disks/file-users.js'
 import { GRACE } from '../supervised/unfinished-runs.js'
-import { quoted } from '../supervised/shell-words.js'
+import { shellWord } from '../supervised/shell-words.js'
 
 /** A file attached as a disk of this host; detached when disposed. */
 export interface LoopDevice extends AsyncDisposable {
@@ -113,7 +113,7 @@ forget() { for j in "$base"/loops/*; do [ -f "$j" ] && { read -r o; read -r x; }
 
 /** Writes the journal before it attaches the device, so that a killed process never leaves an unlisted device. */
 const attachScript = (path: string, readOnly: boolean, owner: number): string => `${FUNCTIONS}${FILE_FUNCTIONS}
-file=${quoted(path)}
+file=${shellWord(path)}
 mkdir -p "$base/loops"
 for j in "$base"/loops/*; do
   [ -f "$j" ] || continue
@@ -136,7 +136,7 @@ fi`
 
 const detachScript = (name: string, path: string, tries: number): string => `${FUNCTIONS}
 tries=${tries}
-file=${quoted(path)}
-free ${quoted(name)} "$file"
-if [ "$(cat /sys/block/${quoted(name)}/loop/backing_file 2>/dev/null)" = "$file" ]; then printf 'w %s\\n' 'a process on this host keeps it open'
+file=${shellWord(path)}
+free ${shellWord(name)} "$file"
+if [ "$(cat /sys/block/${shellWord(name)}/loop/backing_file 2>/dev/null)" = "$file" ]; then printf 'w %s\\n' 'a process on this host keeps it open'
 else forget "$file"; fi`

@@ -1,4 +1,4 @@
-import { withoutPasswords } from '../../bytes/index.js'
+import { bracketed, withoutPasswords } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 
 /** An SSH address; absent parts may come from `~/.ssh/config`. */
@@ -59,6 +59,5 @@ function checked(text: string, address: SshAddress): SshAddress {
 
 /** Text of an address, `user@host[:port]`. */
 export function shownAddress({ host, user, port }: { host: string; user: string; port: number }): string {
-  const bracketed = host.includes(':') ? `[${host}]` : host
-  return `${user}@${bracketed}${port === 22 ? '' : `:${port}`}`
+  return `${user}@${bracketed(host)}${port === 22 ? '' : `:${port}`}`
 }

@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { sizeText, UserError } from '../../runtime/index.js'
 
 const MIB = 2 ** 20
 
@@ -23,8 +23,6 @@ export const tooMuch = (name: string, limit: number, what: string): UserError =>
   new UserError('target-says-too-much', `${name} sent more than ${sizeText(limit)} ${what}`, {
     remedy: 'look at what logging in there prints, also in ~/.bashrc, ~/.profile and /etc/profile.d',
   })
-
-const sizeText = (bytes: number): string => (bytes < MIB ? `${bytes / 1024} KiB` : `${bytes / MIB} MiB`)
 
 /**
  * Reads a whole stream as text.

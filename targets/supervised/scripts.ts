@@ -1,4 +1,4 @@
-import { printed, quoted, words } from './shell-words.js'
+import { printed, shellWord, shellLine } from './shell-words.js'
 
 /** Parts of the supervisor that confine its command; shell text each. */
 export interface CellText {
@@ -35,7 +35,7 @@ export interface ScriptSurroundings {
  * Prints `b BOOT` and ends when the target has rebooted since.
  */
 export function script({ nonce, boot, folder }: ScriptSurroundings, body: string): Uint8Array {
-  const places = folder === null ? [...PLACES, ...LAST_PLACES].join(' ') : quoted(folder)
+  const places = folder === null ? [...PLACES, ...LAST_PLACES].join(' ') : shellWord(folder)
   return Buffer.from(`{
 umask 077
 PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -45,7 +45,7 @@ unset RUST_BACKTRACE RUST_LIB_BACKTRACE
 exec </dev/null
 printf '\\n%s\\n' '${GREETING} ${nonce}'
 read -r boot 2>/dev/null </proc/sys/kernel/random/boot_id || boot=unknown
-${boot === null ? '' : `[ "$boot" = ${quoted(boot)} ] || { printf 'b %s\\n' "$boot"; exit 0; }`}
+${boot === null ? '' : `[ "$boot" = ${shellWord(boot)} ] || { printf 'b %s\\n' "$boot"; exit 0; }`}
 base=
 for place in ${places}; do
   [ -d "$place" ] || mkdir -p "$place" 2>/dev/null
@@ -114,8 +114,8 @@ rmdir "$p"
 refuse() { keep refused "$1"; keep exit 126; rm -f "$d/in" "$d/run"; exit 0; }
 ${guard ?? ''}
 ${cell?.open ?? ''}
-${secrets.map((path, n) => `set -- $(ls -di ${quoted(path)} 2>/dev/null); secret${n}=\${1:-none}`).join('\n')}
-set -- ${words(argv)}
+${secrets.map((path, n) => `set -- $(ls -di ${shellWord(path)} 2>/dev/null); secret${n}=\${1:-none}`).join('\n')}
+set -- ${shellLine(argv)}
 leader=
 command -v setsid >/dev/null 2>&1 && leader=setsid
 (
@@ -132,7 +132,7 @@ code=$?
 ${cell?.close ?? ''}
 keep exit "$code"
 rm -f "$d/in" "$d/run"
-${secrets.map((path, n) => removal(`secret${n}`, quoted(path))).join('\n')}
+${secrets.map((path, n) => removal(`secret${n}`, shellWord(path))).join('\n')}
 `
 }
 
@@ -160,11 +160,11 @@ export function startScript(parts: StartParts, nonce: string): string {
       ? ': >"$p/in"'
       : 'bytes' in stdin
         ? `{\n${printed(stdin.bytes)}\n} >"$p/in"`
-        : `[ "$(($(wc -c <${quoted(stdin.staged)})))" -eq ${stdin.length} ] && mv -f ${quoted(stdin.staged)} "$p/in" || { printf 's\\n'; exit 0; }`
+        : `[ "$(($(wc -c <${shellWord(stdin.staged)})))" -eq ${stdin.length} ] && mv -f ${shellWord(stdin.staged)} "$p/in" || { printf 's\\n'; exit 0; }`
   return `${RUN_FUNCTIONS}
-d=$base/${quoted(id)}
+d=$base/${shellWord(id)}
 if [ ! -d "$d" ]; then
-  p=$base/.new/${quoted(`${id}.${nonce}`)}
+  p=$base/.new/${shellWord(`${id}.${nonce}`)}
   mkdir -p "$p" || { printf 'f %s\\n' "a folder for the run could not be made in $base"; exit 0; }
   ${input}
   {
@@ -176,7 +176,7 @@ ${printed(program)}
   fi
   sent=
   if [ -d /run/systemd/system ] && [ "$(id -u)" = 0 ] && command -v systemd-run >/dev/null 2>&1; then
-    systemd-run --quiet --collect --no-block --unit=${quoted(`ironstage-${id}-${nonce}`)} --property=KillMode=process \\
+    systemd-run --quiet --collect --no-block --unit=${shellWord(`ironstage-${id}-${nonce}`)} --property=KillMode=process \\
       --property=TimeoutStopSec=5min --setenv=PATH="$PATH" --setenv=LC_ALL=C \\
       sh "$p/run" "$p" "$d" </dev/null >/dev/null 2>&1 && sent=1
   fi
@@ -196,7 +196,7 @@ ${follow(0, 0)}`
 
 /** Follows an existing run; prints `n` when there is none. */
 export const attachScript = (id: string, stdout: number, stderr: number): string => `${RUN_FUNCTIONS}
-d=$base/${quoted(id)}
+d=$base/${shellWord(id)}
 [ -d "$d" ] || { printf 'n\\n'; exit 0; }
 ${follow(stdout, stderr)}`
 
@@ -245,7 +245,7 @@ done`
 
 /** Sends SIGTERM to a run's command; prints `k`. */
 export const cancelScript = (id: string): string => `${RUN_FUNCTIONS}
-d=$base/${quoted(id)}
+d=$base/${shellWord(id)}
 [ -f "$d/exit" ] || { read -r group <"$d/group" && kill -TERM "$group"; } 2>/dev/null
 printf 'k\\n'`
 
@@ -254,7 +254,7 @@ export const forgetScript = (ids: readonly string[]): string =>
   `${ids
     .map(
       (id) =>
-        `[ ! -f "$base/"${quoted(id)}/exit ] || rm -rf "$base/"${quoted(id)}; rm -rf "$base/.new/"${quoted(id)}.*`,
+        `[ ! -f "$base/"${shellWord(id)}/exit ] || rm -rf "$base/"${shellWord(id)}; rm -rf "$base/.new/"${shellWord(id)}.*`,
     )
     .join('\n')}
 printf 'k\\n'`

@@ -1,7 +1,7 @@
 import { UserError } from '../../runtime/index.js'
 
 /** Quotes a word for any POSIX shell. */
-export function quoted(word: string): string {
+export function shellWord(word: string): string {
   if (word.includes('\0'))
     throw new UserError(
       'zero-byte',
@@ -13,7 +13,8 @@ export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
-export const words = (argv: readonly string[]): string => argv.map(quoted).join(' ')
+/** Quotes the words of a command for any POSIX shell. */
+export const shellLine = (argv: readonly string[]): string => argv.map(shellWord).join(' ')
 
 /** Bytes per line of {@link printed}; not every shell's built-in `printf` takes megabytes at once. */
 const PIECE = 4096

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../bytes/index.js'
 import type { Command, Executor, Files, OutputChunk, Run, RunId } from '../executor.js'
 import { Conversation, type ConversationOptions, type TargetFacts } from './conversation.js'
 import { letteredLines } from './lettered-lines.js'
@@ -186,6 +186,6 @@ const FORGET_AT = 32
 /** Makes an id fit for the name of a folder and a systemd unit; a digest keeps changed ids distinct. */
 function safe(id: RunId): string {
   if (/^[A-Za-z0-9][\w.-]{0,120}$/.test(id)) return id
-  const digest = createHash('sha256').update(id).digest('hex').slice(0, 16)
+  const digest = sha256Hex(id).slice(0, 16)
   return `${id.replaceAll(/[^\w.-]/g, '-').slice(0, 80)}.${digest}`.replace(/^[^A-Za-z0-9]/, 'r')
 }

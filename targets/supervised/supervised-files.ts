@@ -3,7 +3,7 @@ import { UserError } from '../../runtime/index.js'
 import type { Files } from '../executor.js'
 import type { Conversation } from './conversation.js'
 import { LIMITS } from './limits.js'
-import { printed, quoted } from './shell-words.js'
+import { printed, shellWord } from './shell-words.js'
 
 /** Largest file inside a script, in bytes; a larger one is sent first, and the script renames it. */
 const INLINE = 256 * 1024
@@ -26,7 +26,7 @@ export function supervisedFiles(conversation: Conversation, allow: (path: string
       allow(path)
       const staged = bytes.length > INLINE ? await conversation.stage(bytes) : null
       const input =
-        staged === null ? `{\n${printed(bytes)}\n} >"$t"` : `mv -f ${quoted(staged)} "$t" 2>/dev/null || [ -f "$t" ]`
+        staged === null ? `{\n${printed(bytes)}\n} >"$t"` : `mv -f ${shellWord(staged)} "$t" 2>/dev/null || [ -f "$t" ]`
       await ask(conversation, 'write', path, writeScript(path, input, bytes.length, mode))
     },
     remove: async (path) => {
@@ -62,7 +62,7 @@ async function ask(
   let failure: string | undefined
   const doing = `accessing ${path} (${what})`
   await conversation.ask(
-    () => `f=${quoted(path)}\nfail() { printf 'z %s\\n' "$1"; exit 0; }\n${body}\nprintf 'k\\n'`,
+    () => `f=${shellWord(path)}\nfail() { printf 'z %s\\n' "$1"; exit 0; }\n${body}\nprintf 'k\\n'`,
     (record) => {
       if (record.kind === 'line' && record.letter === 'z') failure = record.text
       else take(record)
@@ -95,9 +95,9 @@ rm -f "$t"`
 
 /** Replaces the file by a rename, so that no process reads half of it and the script is idempotent. */
 const writeScript = (path: string, input: string, length: number, mode: number): string => `
-mkdir -p ${quoted(posix.dirname(path))} 2>/dev/null || fail EACCES
+mkdir -p ${shellWord(posix.dirname(path))} 2>/dev/null || fail EACCES
 [ ! -d "$f" ] || fail EISDIR
-t=${quoted(`${posix.dirname(path)}/.${posix.basename(path)}.ironstage`)}
+t=${shellWord(`${posix.dirname(path)}/.${posix.basename(path)}.ironstage`)}
 ( ${input} ) 2>/dev/null || fail EIO
 [ "$(($(wc -c <"$t")))" -eq ${length} ] || { rm -f "$t"; fail EIO; }
 chmod ${mode.toString(8)} "$t" && mv -f "$t" "$f" || { rm -f "$t"; fail EIO; }`

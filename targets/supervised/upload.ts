@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { held, UserError, type Clock } from '../../runtime/index.js'
 import type { Conversation } from './conversation.js'
 import { letteredLines } from './lettered-lines.js'
-import { quoted } from './shell-words.js'
+import { shellWord } from './shell-words.js'
 
 /** A copy of a file on the target; removed when disposed. */
 export interface Uploaded extends AsyncDisposable {
@@ -55,7 +55,7 @@ export async function upload(conversation: Conversation, options: UploadOptions)
       at += bytesRead
       onProgress?.(at, size)
     }
-    const [found] = await letteredLines(conversation, `printf 'd %s\\n' "$(sha256sum <${quoted(path)})"`)
+    const [found] = await letteredLines(conversation, `printf 'd %s\\n' "$(sha256sum <${shellWord(path)})"`)
     if (!found?.text.startsWith(hash.digest('hex')))
       throw new UserError('upload', `${file} arrived damaged on ${conversation.name}`, { remedy: 'try it again' })
     return uploaded
@@ -68,8 +68,8 @@ export async function upload(conversation: Conversation, options: UploadOptions)
 async function makeRoom(conversation: Conversation, folder: string, path: string, size: number): Promise<void> {
   const found = await letteredLines(
     conversation,
-    `mkdir -p ${quoted(folder)} && : >${quoted(path)}
-set -- $(df -Pk ${quoted(folder)} | tail -n 1)
+    `mkdir -p ${shellWord(folder)} && : >${shellWord(path)}
+set -- $(df -Pk ${shellWord(folder)} | tail -n 1)
 printf 'r %s\\n' "$4"
 printf 'm %s\\n' "$(sed -n 's/^MemAvailable: *\\([0-9]*\\).*/\\1/p' /proc/meminfo)"`,
   )
@@ -89,4 +89,4 @@ printf 'm %s\\n' "$(sed -n 's/^MemAvailable: *\\([0-9]*\\).*/\\1/p' /proc/meminf
 }
 
 const removed = async (conversation: Conversation, path: string): Promise<void> =>
-  void (await letteredLines(conversation, `rm -f ${quoted(path)} ${quoted(`${path}.part`)}`))
+  void (await letteredLines(conversation, `rm -f ${shellWord(path)} ${shellWord(`${path}.part`)}`))

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../../bytes/index.js'
 import { minutes, seconds } from '../../../runtime/index.js'
 import type { Calls } from '../../../metal3/index.js'
 import { kubeTime, withCondition } from '../../kube/conditions.js'
@@ -235,10 +235,7 @@ function schemaName(bios: readonly BiosSetting[]): string {
     ),
   ])
   const sorted = words.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-  return `schema-${createHash('sha256')
-    .update(`[${sorted.join(' ')}]`)
-    .digest('hex')
-    .slice(0, 8)}`
+  return `schema-${sha256Hex(`[${sorted.join(' ')}]`).slice(0, 8)}`
 }
 
 /** SettingSchema.Validate of firmwareschema_types.go. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../../../bytes/index.js'
 import type { NodeRecord } from '../../../../wire/index.js'
 import type { ProvisionRequest } from '../../core/conductor.js'
 import { VERBS } from '../../core/transitions.js'
@@ -43,7 +43,7 @@ export class RepeatedDeployments {
     if (event !== 'deploy' && event !== 'rebuild') return null
     const { configdrive: _, ...instance } = node.instance_info
     const asked = [request.deploy_steps ?? [], request.configdrive ?? null, instance, node.deploy_interface]
-    const digest = createHash('sha256').update(JSON.stringify(asked)).digest('hex')
+    const digest = sha256Hex(JSON.stringify(asked))
     const before = this.#attempts.get(node.uuid)
     const again = node.provision_state === 'deploy failed' && before?.digest === digest
     const times = again ? before.times + 1 : 1

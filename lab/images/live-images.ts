@@ -1,4 +1,4 @@
-import type { HttpThrough } from '../bytes/index.js'
+import type { HttpThrough } from '../../bytes/index.js'
 import {
   agentConfig,
   openImageService,
@@ -6,12 +6,12 @@ import {
   type ImageService,
   type LiveImageFiles,
   type LiveUrls,
-} from '../coreos/index.js'
-import { bootsIso, type DeployImages, type StoreView } from '../ironic-mock/index.js'
-import { urlSafeToken, type Clock, type Logger, type Random } from '../runtime/index.js'
-import { textOf, type NodeRecord } from '../wire/index.js'
-import { openOnSavedPort } from './addresses/saved-port.js'
-import type { StateFolder } from './state/state-folder.js'
+} from '../../coreos/index.js'
+import { bootsIso, type DeployImages, type StoreView } from '../../ironic-mock/index.js'
+import { urlSafeToken, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { textOf, type NodeRecord } from '../../wire/index.js'
+import { openOnSavedPort } from '../addresses/saved-port.js'
+import type { StateFolder } from '../state/state-folder.js'
 
 /** Live CoreOS images that a stage serves to its machines. */
 export interface LiveImagesRequest {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { readSmallImage } from '../test/kit/installer.js'
+import { readSmallImage } from '../../test/kit/installer.js'
 import {
   cutAfter,
   fileServer,
@@ -12,9 +12,9 @@ import {
   tooShort,
   type Behaviour,
   type FileServer,
-} from '../test/kit/images/image-files.js'
-import type { InstallCoreosArgs } from '../steps/index.js'
-import { createStagedLab, installCoreos } from './create-lab.js'
+} from '../../test/kit/images/image-files.js'
+import type { InstallCoreosArgs } from '../../steps/index.js'
+import { createStagedLab, installCoreos } from '../create-lab.js'
 import type { ImageCacheRequest } from './image-staging.js'
 
 const ignition = { ignition: { version: '3.4.0' } }

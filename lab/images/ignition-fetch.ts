@@ -1,6 +1,6 @@
-import { FetchFailure, HttpClient, maskedUrl } from '../bytes/index.js'
-import { UserError, type Clock } from '../runtime/index.js'
-import { IGNITION_TYPE, LARGEST_RESOURCE, NEWEST_STABLE, type Fetch } from '../ignition/index.js'
+import { FetchFailure, HttpClient, maskedUrl } from '../../bytes/index.js'
+import { UserError, type Clock } from '../../runtime/index.js'
+import { IGNITION_TYPE, LARGEST_RESOURCE, NEWEST_STABLE, type Fetch } from '../../ignition/index.js'
 
 /**
  * Fetches what an Ignition config refers to by http and https, asking for configs as Ignition does.

@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
-import { decodedFile, FetchFailure, HttpClient, isLoopback } from '../bytes/index.js'
-import { userError, type Clock, type Logger, type Random } from '../runtime/index.js'
-import type { Asset, StageAsset } from '../targets/index.js'
-import { ImageCache, stageFromCache, stageUncached, type ImageCacheOptions, type Reach } from '../steps/index.js'
-import { imageOfStream } from '../coreos/index.js'
+import { decodedFile, FetchFailure, HttpClient, isLoopback } from '../../bytes/index.js'
+import { userError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import type { Asset, StageAsset } from '../../targets/index.js'
+import { ImageCache, stageFromCache, stageUncached, type ImageCacheOptions, type Reach } from '../../steps/index.js'
+import { imageOfStream } from '../../coreos/index.js'
 
 /** Image cache, and options for downloads. */
 export interface ImageCacheRequest extends Omit<ImageCacheOptions, 'clock' | 'logger' | 'contents' | 'folder'> {

@@ -1,0 +1,2 @@
+/** A text as a regular expression that matches exactly it. */
+export const literalPattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
