@@ -8,7 +8,7 @@ export type AgentEvent =
   | { kind: 'started' }
   | { kind: 'woke'; for: Wake }
   /** `uuid` is null when Ironic did not name the node. */
-  | { kind: 'inspection taken'; uuid: string | null }
+  | { kind: 'inspection accepted'; uuid: string | null }
   /** Ironic knows no node under inspection with this machine's addresses, or does not like the data. */
   | { kind: 'inspection refused'; why: string; isUnexpected: boolean }
   /** No answer, or a temporary error: 409, 5xx. */
@@ -20,7 +20,7 @@ export type AgentEvent =
   /** The agent is now served by TLS. */
   | { kind: 'secured'; identity: TlsIdentity }
   | { kind: 'not secured'; why: string }
-  | { kind: 'heartbeat taken' }
+  | { kind: 'heartbeat accepted' }
   | { kind: 'heartbeat failed'; why: string }
   /** An asynchronous command was posted. */
   | { kind: 'command posted'; id: string; name: string; fullName: string; params: Record<string, unknown> }

@@ -16,9 +16,9 @@ const LOCKED_DOWN =
 const START_OVER_WAIT = 5000
 
 /** Lookups at the prompt pace: a node is expected within so many of them, unless its machine was switched on for no flow. */
-const HURRIED_ATTEMPTS = 10
-/** Part of IPA's waits that an agent that hurries comes to. */
-const LEAST_HURRY = 0.3
+const FAST_ATTEMPTS = 10
+/** Largest factor on IPA's waits that an agent at the prompt pace comes to. */
+const LARGEST_RETRY_FACTOR = 0.3
 
 /** The agent does not send the data again, so that an inspection that needs them ends by its time limit. */
 const gaveUp = (why: string): Effect => ({ kind: 'give up', why })
@@ -97,17 +97,22 @@ export function retryLookup(
     },
     effects: [
       { kind: 'log', level: 'info', message: `the lookup did not succeed yet: ${why}` },
-      { kind: 'wait', until: moment.at + (usual + extra) * hurryOf(live.attempts, pace), weak: false, for: wake },
+      {
+        kind: 'wait',
+        until: moment.at + (usual + extra) * retryFactorAfter(live.attempts, pace),
+        weak: false,
+        for: wake,
+      },
     ],
   }
 }
 
 /**
- * The factor on the wait before another lookup. An agent that hurries does so less and less after its first attempts: one that
+ * The factor on the wait before another lookup. At the prompt pace it grows after the first attempts: an agent that
  * is not expected would fill a journal within minutes of lab time.
  */
-const hurryOf = (attempts: number, { retryFactor }: AgentPace): number =>
-  Math.max(retryFactor, Math.min(LEAST_HURRY, retryFactor * 1.25 ** (attempts - HURRIED_ATTEMPTS)))
+const retryFactorAfter = (attempts: number, { retryFactor }: AgentPace): number =>
+  Math.max(retryFactor, Math.min(LARGEST_RETRY_FACTOR, retryFactor * 1.25 ** (attempts - FAST_ATTEMPTS)))
 
 export function startOver(state: AgentState, message: string, moment: Moment): Reduction {
   return {

@@ -16,7 +16,7 @@ interface HeartbeatStep {
  * another follows.
  */
 export function urgentHeartbeat(state: AgentState, { at }: Moment, pace: AgentPace): HeartbeatStep {
-  const heartbeat: HeartbeatState = { ...state.live.heartbeat, urgent: true, unheard: true, repeats: 0 }
+  const heartbeat: HeartbeatState = { ...state.live.heartbeat, urgent: true, unanswered: true, repeats: 0 }
   const waits = heartbeat.inFlight || state.live.phase !== 'serving'
   return { state: withHeartbeat(state, heartbeat), effects: waits ? [] : [soonest(heartbeat, at, pace)] }
 }
@@ -33,12 +33,12 @@ export function heartbeatDue(state: AgentState, { at }: Moment): HeartbeatStep {
 }
 
 /** Handles a 202 of Ironic. The next heartbeat is due after a random 0.3 to 0.6 of the timeout. */
-export function heartbeatTaken(state: AgentState, { at, chance }: Moment, pace: AgentPace): HeartbeatStep {
+export function heartbeatAccepted(state: AgentState, { at, chance }: Moment, pace: AgentPace): HeartbeatStep {
   const heartbeat: HeartbeatState = { ...state.live.heartbeat, inFlight: null, tokenRefused: false, failures: 0 }
   if (heartbeat.urgent) return { state: withHeartbeat(state, heartbeat), effects: [soonest(heartbeat, at, pace)] }
   const ordinary = at + state.saved.heartbeatTimeout * 1000 * (0.3 + 0.3 * chance)
-  if (heartbeat.unheard && pace.repeatUnheard !== null) {
-    const again = at + pace.repeatUnheard * 2 ** heartbeat.repeats
+  if (heartbeat.unanswered && pace.repeatUnanswered !== null) {
+    const again = at + pace.repeatUnanswered * 2 ** heartbeat.repeats
     if (again < ordinary)
       return {
         state: withHeartbeat(state, { ...heartbeat, repeats: heartbeat.repeats + 1 }),
@@ -67,27 +67,27 @@ export function heartbeatFailed(
     failures: before.failures + 1,
   }
   const weak = !heartbeat.urgent || heartbeat.failures > MAX_URGENT_FAILURES
-  const hurry = Math.min(1, pace.retryFactor * 2 ** before.failures)
+  const factor = Math.min(1, pace.retryFactor * 2 ** before.failures)
   return {
     state: withHeartbeat(state, heartbeat),
     effects: [
       // Retrying cannot help, but the agent does so as IPA does; log it once only.
-      ...(tokenRefused && before.tokenRefused ? [] : [warning(tokenRefused ? tokenLost(why) : notTaken(why))]),
-      waitForHeartbeat(at + 5000 * (1 + chance) * hurry, weak),
+      ...(tokenRefused && before.tokenRefused ? [] : [warning(tokenRefused ? tokenLost(why) : notAccepted(why))]),
+      waitForHeartbeat(at + 5000 * (1 + chance) * factor, weak),
     ],
   }
 }
 
 /** Notes that Ironic has sent a request, so it knows the state of the agent. */
-export function heard(state: AgentState): AgentState {
+export function ironicCalled(state: AgentState): AgentState {
   const { heartbeat } = state.live
-  return heartbeat.unheard ? withHeartbeat(state, { ...heartbeat, unheard: false, repeats: 0 }) : state
+  return heartbeat.unanswered ? withHeartbeat(state, { ...heartbeat, unanswered: false, repeats: 0 }) : state
 }
 
 /** Ironic's words for an unknown or replaced token. */
 const TOKEN_REFUSED = 'Invalid or missing agent token'
 
-const notTaken = (why: string): string => `Ironic did not take the heartbeat, trying again: ${why}`
+const notAccepted = (why: string): string => `Ironic did not take the heartbeat, trying again: ${why}`
 const tokenLost = (why: string): string =>
   `Ironic replaced or dropped this agent's token and will refuse all heartbeats of this boot (${why}): start the node's next operation, or reboot the machine to start a new agent`
 const warning = (message: string): Effect => ({ kind: 'log', level: 'warn', message })

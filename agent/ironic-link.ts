@@ -52,7 +52,7 @@ export class IronicLink {
       const { status } = response
       if (status === 409 || status >= 500) return { kind: 'inspection failed', why: sentence(response) }
       if (status >= 400) return { kind: 'inspection refused', why: sentence(response), isUnexpected: status === 404 }
-      return { kind: 'inspection taken', uuid: parseInspectionAnswer(parsed(response)).uuid }
+      return { kind: 'inspection accepted', uuid: parseInspectionAnswer(parsed(response)).uuid }
     } catch (error) {
       return { kind: 'inspection failed', why: why(error, signal) }
     }
@@ -105,7 +105,7 @@ export class IronicLink {
       const path = `/v1/heartbeat/${encodeURIComponent(nodeUuid)}`
       const response = await this.#api({ method: 'POST', path, version, body: JSON.stringify(body), signal })
       // IPA treats even a 200 as an error: Ironic answers 202.
-      if (response.status === 202) return { kind: 'heartbeat taken' }
+      if (response.status === 202) return { kind: 'heartbeat accepted' }
       return { kind: 'heartbeat failed', why: sentence(response) }
     } catch (error) {
       return { kind: 'heartbeat failed', why: why(error, signal) }

@@ -9,7 +9,7 @@ export interface AgentPace {
    * command; doubled each time. Ironic drops heartbeats while it holds the node's lock, which is rare at IPA's pace and
    * frequent at a prompt one. null: wait for the next ordinary heartbeat, as IPA does.
    */
-  repeatUnheard: number | null
+  repeatUnanswered: number | null
   /**
    * Whether inspection data that Ironic does not expect (404) are sent again, as after a lost connection. IPA sends them
    * once; a simulated ramdisk may be up before a busy Ironic has begun to wait for it.
@@ -21,14 +21,14 @@ export interface AgentPace {
 export const IPA_PACE: AgentPace = {
   heartbeatGap: 5000,
   retryFactor: 1,
-  repeatUnheard: null,
+  repeatUnanswered: null,
   repeatUnexpectedInspection: false,
 }
 
 /** Pace that waits for nothing but Ironic. Ordinary heartbeats stay as far apart as Ironic asks. */
 export const PROMPT_PACE: AgentPace = {
   ...{ heartbeatGap: 0, retryFactor: 0.01 },
-  ...{ repeatUnheard: 50, repeatUnexpectedInspection: false },
+  ...{ repeatUnanswered: 50, repeatUnexpectedInspection: false },
 }
 
 /** Pace of IPA, for ramdisks that may be up sooner than an Ironic elsewhere waits for them. */

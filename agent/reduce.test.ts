@@ -29,12 +29,12 @@ const events: fc.Arbitrary<AgentEvent> = fc.oneof(
     { kind: 'woke', for: 'look up' },
     { kind: 'woke', for: 'heartbeat' },
     { kind: 'woke', for: 'start over' },
-    { kind: 'inspection taken', uuid: 'node' },
+    { kind: 'inspection accepted', uuid: 'node' },
     { kind: 'inspection refused', why: 'no', isUnexpected: false },
     { kind: 'inspection failed', why: 'no' },
     { kind: 'version found', version: '1.115' },
     { kind: 'version not found', why: 'no' },
-    { kind: 'heartbeat taken' },
+    { kind: 'heartbeat accepted' },
     { kind: 'heartbeat failed', why: 'no' },
     { kind: 'results read' },
   ),
@@ -223,13 +223,13 @@ describe('repeated attempts', () => {
     expect(gaps.length).toBeLessThan(most)
   })
 
-  test('an unheard heartbeat is repeated at growing intervals until the ordinary one is due', () => {
+  test('an unanswered heartbeat is repeated at growing intervals until the ordinary one is due', () => {
     let state = reduce(serving(), { kind: 'started' }, { at: 0, chance: 0 }, rules(PROMPT_PACE)).state
     let at = 0
     const gaps: number[] = []
     for (let n = 0; n < 14; n++) {
       state = reduce(state, { kind: 'woke', for: 'heartbeat' }, { at, chance: 0 }, rules(PROMPT_PACE)).state
-      const taken = reduce(state, { kind: 'heartbeat taken' }, { at, chance: 0 }, rules(PROMPT_PACE))
+      const taken = reduce(state, { kind: 'heartbeat accepted' }, { at, chance: 0 }, rules(PROMPT_PACE))
       state = taken.state
       const next = waits(taken.effects)[0]!
       gaps.push(next.until - at)

@@ -11,7 +11,7 @@ import {
   retryLookup,
   startOver,
 } from './find-node.js'
-import { heard, heartbeatDue, heartbeatFailed, heartbeatTaken, urgentHeartbeat } from './heartbeat.js'
+import { ironicCalled, heartbeatDue, heartbeatFailed, heartbeatAccepted, urgentHeartbeat } from './heartbeat.js'
 import type { Reduction, Rules } from './reduction.js'
 import {
   initialState,
@@ -38,7 +38,7 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
       return start(state, moment, rules)
     case 'woke':
       return woke(state, event.for, moment, rules)
-    case 'inspection taken':
+    case 'inspection accepted':
       return afterInspection(state, event.uuid, moment, rules, [])
     case 'inspection refused':
       return inspectionRefused(state, event, moment, rules)
@@ -59,8 +59,8 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
       return serve(withSaved(state, { tls: event.identity }), moment, rules)
     case 'not secured':
       return startOver(state, `cannot be served by TLS: ${event.why}`, moment)
-    case 'heartbeat taken':
-      return heartbeatTaken(state, moment, rules.pace)
+    case 'heartbeat accepted':
+      return heartbeatAccepted(state, moment, rules.pace)
     case 'heartbeat failed':
       return heartbeatFailed(state, event.why, moment, rules.pace)
     case 'command posted': {
@@ -68,12 +68,15 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
       if (running) return { state, effects: [], refusal: agentErrors.busy(running.name) }
       const { id, name, fullName, params } = event
       const command: CommandRecord = { id, name, fullName, status: 'RUNNING', error: null, result: null, params }
-      return { state: heard(withCommands(state, [...saved.commands, command])), effects: [{ kind: 'run', command }] }
+      return {
+        state: ironicCalled(withCommands(state, [...saved.commands, command])),
+        effects: [{ kind: 'run', command }],
+      }
     }
     case 'command answered': {
       const running = runningCommand(saved)
       if (running) return { state, effects: [], refusal: agentErrors.busy(running.name) }
-      return { state: heard(withCommands(state, [...saved.commands, event.record])), effects: [] }
+      return { state: ironicCalled(withCommands(state, [...saved.commands, event.record])), effects: [] }
     }
     case 'program started':
       return { state: changeRunning(state, event.id, (command) => ({ ...command, run: event.run })), effects: [] }
@@ -93,7 +96,7 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
     case 'closed':
       return closed(withSaved(state, { closed: event.as }), event.as)
     case 'results read':
-      return { state: heard(state), effects: [] }
+      return { state: ironicCalled(state), effects: [] }
   }
 }
 

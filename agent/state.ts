@@ -95,7 +95,7 @@ export interface HeartbeatState {
   /** Whether something has happened that no heartbeat has reported. */
   readonly urgent: boolean
   /** Whether Ironic has sent no request since something happened. */
-  readonly unheard: boolean
+  readonly unanswered: boolean
   /** Number of repeated heartbeats since then. */
   readonly repeats: number
   /** Failed heartbeats in a row. */
@@ -149,7 +149,7 @@ export function initialState(saved: SavedState): AgentState {
         inFlight: null,
         lastAt: null,
         urgent: false,
-        unheard: false,
+        unanswered: false,
         repeats: 0,
         failures: 0,
         tokenRefused: false,

@@ -13,7 +13,7 @@ import {
   openOnSavedPort,
   ownIdentity,
   savedPorts,
-  simulatedStage,
+  simulatedStaging,
   type IpmiListener,
 } from '../lab/index.js'
 import { NO_PACE, openMachines, type Machine, type Machines, type MachineSpec } from '../machine/index.js'
@@ -125,7 +125,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   machines = await openMachines({
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
     logger: withFields(logger, { room: 'machine' }),
-    stage: simulatedStage(options.images, { clock, random, logger }),
+    stage: simulatedStaging(options.images, { clock, random, logger }),
     network: bootNetwork({
       clock,
       trust: options.mediaCa === undefined ? 'none' : { ca: options.mediaCa },

@@ -33,8 +33,8 @@ export { ignitionFetch } from './images/ignition-fetch.js'
 export {
   type ImageCacheRequest,
   openImageCache,
-  realStage,
-  simulatedStage,
+  realStaging,
+  simulatedStaging,
   stagedFile,
   streamImage,
 } from './images/image-staging.js'

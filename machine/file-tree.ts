@@ -1,4 +1,4 @@
-import { LateMap } from '../runtime/index.js'
+import { LazyMap } from '../runtime/index.js'
 
 /** Files of the running ramdisk, in memory until the next boot. Paths are absolute; errors have a `code` as those of node:fs. */
 export interface FileTree {
@@ -62,7 +62,7 @@ export const parentPath = (path: string): string => path.slice(0, Math.max(1, pa
  */
 export class MemoryFileTree implements FileTree {
   readonly #base: BaseTree
-  readonly #changes: LateMap<string, TreeNode | undefined>
+  readonly #changes: LazyMap<string, TreeNode | undefined>
   readonly #changed: TreeChange
   #cached: WeakRef<ReadonlyMap<string, TreeNode>> | undefined
 
@@ -72,7 +72,7 @@ export class MemoryFileTree implements FileTree {
    */
   constructor(base: BaseTree, changes: Iterable<[string, TreeNode | undefined]> = [], changed: TreeChange = () => {}) {
     this.#base = base
-    this.#changes = new LateMap(changes)
+    this.#changes = new LazyMap(changes)
     this.#changed = changed
   }
 

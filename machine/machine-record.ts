@@ -1,4 +1,4 @@
-import { LateMap } from '../runtime/index.js'
+import { LazyMap } from '../runtime/index.js'
 import type { Boot, FirstBoot, MachinePower } from './machine.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { FirmwareState } from './hardware/firmware-state.js'
@@ -71,7 +71,7 @@ export class MachineRecord {
    */
   finishesFirstBoot: boolean
   readonly #store: MachineStore
-  readonly #saved = new LateMap<string, unknown>()
+  readonly #saved = new LazyMap<string, unknown>()
   #system: InstalledSystem | undefined
 
   constructor(spec: MachineSpec, state: MachineState, store: MachineStore) {
@@ -79,7 +79,7 @@ export class MachineRecord {
     this.spec = liveSpec(() => this.#hardware)
     this.state = state
     this.#store = store
-    this.mounts = new LateMap(state.mounts)
+    this.mounts = new LazyMap(state.mounts)
     this.finishesFirstBoot = state.power === 'on' && state.boot?.outcome === null && state.boot.reported
   }
 

@@ -1,4 +1,4 @@
-import { errorChain, LateMap, Mutex, sharedAbort, uuid } from '../runtime/index.js'
+import { errorChain, LazyMap, Mutex, sharedAbort, uuid } from '../runtime/index.js'
 import type { Executor, Target } from '../targets/index.js'
 import { MachineRecord, type StoredBoot, type MachineState } from './machine-record.js'
 import type { Boot, FirstBoot, Machine, MachinePower } from './machine.js'
@@ -34,7 +34,7 @@ export class SimulatedMachine implements Machine {
   readonly #record: MachineRecord
   /** Serializes power changes. */
   #button = new Mutex()
-  readonly #staged = new LateMap<string, string>()
+  readonly #staged = new LazyMap<string, string>()
   #closing = sharedAbort()
   #presses = 0
   #console: string[] = []

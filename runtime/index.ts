@@ -28,7 +28,7 @@ export {
 export { ERRORS } from './errors.js'
 export { inParallel } from './in-parallel.js'
 export { type ConfigFile, parseIni } from './ini.js'
-export { LateMap } from './late-map.js'
+export { LazyMap } from './lazy-map.js'
 export { delayed, Mutex, onAbort, opening, Scope, sharedAbort, type SharedAbort, unlessAborted } from './lifetime.js'
 export { takeLock, tryLock } from './lock-file.js'
 export { type Logger, type LogLevel, silent, withFields } from './logger.js'

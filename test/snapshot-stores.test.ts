@@ -12,7 +12,7 @@ const ROOMS = /^(lab|machine|agent|ironic-mock)\//
 
 /** A field of a class that collects something while the lab runs. */
 const COLLECTS =
-  /^ {2}(?:readonly )?#?\w+(?:: [^=\n]+)? = new (?:Late)?(?:Map|Set)\b|^ {2}(?:readonly )?#?\w+: (?:Late)?(?:Map|Set)</m
+  /^ {2}(?:readonly )?#?\w+(?:: [^=\n]+)? = new (?:Lazy)?(?:Map|Set)\b|^ {2}(?:readonly )?#?\w+: (?:Lazy)?(?:Map|Set)</m
 
 /** Registered stores that are closures. */
 const CLOSURES = ['enrolled', 'journal', 'randomness', 'randomness of reads']
@@ -34,7 +34,7 @@ const STORES: Record<string, string> = {
   'lab/faults/faults.ts': 'registered: faults',
   'lab/journal/record-steps.ts': 'in `journal` of the state',
   'lab/faults/fault-index.ts': 'made from faults',
-  'lab/journal/reader-rounds.ts': 'readers, which belong to callers',
+  'lab/journal/reader-schedule.ts': 'readers, which belong to callers',
   'lab/journal/flow-memory.ts': 'tells what happened, and so does not go back',
   'lab/journal/journal.ts': 'tells what happened, and so does not go back',
   'lab/snapshots/outside-requests.ts': 'the servers of the lab',

@@ -41,7 +41,7 @@ export class ImageFiles {
       )
     const { ssh } = target
     if (!ssh) return target
-    const reach = this.reach ?? { kind: 'port', lend: (port) => ssh.shell.lend(port) }
+    const reach = this.reach ?? { kind: 'port', forward: (port) => ssh.shell.forward(port) }
     const stage = stageFile({ path, digest }, { reach, ...this.parts })
     return { ...target, target: { ...target.target, stage } }
   }

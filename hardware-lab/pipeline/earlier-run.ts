@@ -3,7 +3,7 @@ import type { RunOptions } from './run-hosts.js'
 import { newHostState, ofFolder, type HostState, type RunFolder, type RunRecord } from './state.js'
 
 /** Options for a state folder that may already have a run. */
-export type Beginning = Pick<RunOptions, 'resume' | 'restart' | 'checkOnly'>
+export type RunStart = Pick<RunOptions, 'resume' | 'restart' | 'checkOnly'>
 
 const usage = (message: string, remedy: string): UserError =>
   new UserError('run-state', message, { kind: 'usage', remedy })
@@ -15,7 +15,7 @@ const usage = (message: string, remedy: string): UserError =>
  */
 export async function refuseUnfinished(
   folder: RunFolder,
-  { resume = false, restart = false, checkOnly = false }: Beginning,
+  { resume = false, restart = false, checkOnly = false }: RunStart,
 ): Promise<void> {
   const before = await folder.run()
   if (resume || !before || before.endedAt !== null || before.checkOnly) return
@@ -45,7 +45,7 @@ export const runningElsewhere = (folder: RunFolder): UserError =>
  *
  * @throws UserError `run-state` (usage)
  */
-export async function begun(
+export async function openRun(
   options: RunOptions,
 ): Promise<{ record: RunRecord; states: ReadonlyMap<string, HostState> }> {
   const { folder, hosts, resume = false } = options

@@ -18,7 +18,7 @@ import type { HostAccess } from '../live/access.js'
 import { reportOf, type RunReport } from '../report/run-report.js'
 import type { RunEvent, TableRow } from './events.js'
 import { HostRun } from './host-run.js'
-import { begun, runningElsewhere } from './earlier-run.js'
+import { openRun, runningElsewhere } from './earlier-run.js'
 import type { HostState, RunFolder, RunRecord } from './state.js'
 
 export interface RunOptions {
@@ -68,7 +68,7 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
   const { hosts, folder, clock, random, onEvent, signal, checkOnly = false } = options
   using own = await tryLock(folder.lock, 'exclusive')
   if (!own) throw runningElsewhere(folder)
-  const { record, states } = await begun(options)
+  const { record, states } = await openRun(options)
   options.onBegun?.(record.id, states)
   onEvent({
     event: 'run',
@@ -119,9 +119,9 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
       })
     }
     // A host whose disk was begun is past the table.
-    const begun = ({ state }: HostRun) => (state.stages.steps ?? state.stages.clean) !== undefined
+    const isDiskBegun = ({ state }: HostRun) => (state.stages.steps ?? state.stages.clean) !== undefined
     await all(
-      runs.filter((run) => !begun(run)),
+      runs.filter((run) => !isDiskBegun(run)),
       false,
     )
     signal.throwIfAborted()

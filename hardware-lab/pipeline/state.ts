@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder, UserError, userError } from '../../runtime/index.js'
@@ -108,6 +109,9 @@ export type KnownHost = Pick<HostFacts, 'bmcSerial' | 'systemSerial' | 'diskSeri
 
 /** The folder in which a run keeps all that it knows, so that another process can go on with it. */
 export class RunFolder {
+  /** The last write of each file that is under way. */
+  readonly #writes = new Map<string, Promise<void>>()
+
   private constructor(readonly path: string) {}
 
   /** @throws UserError `run-state` */
@@ -179,18 +183,32 @@ export class RunFolder {
     return this.#read<T>(`reports/${id}.json`)
   }
 
-  /** Replaces a file at once: a reader sees the old one or the new one, also after a loss of power. */
+  /**
+   * Replaces a file at once: a reader sees the old one or the new one, also after a loss of power. Of several writes at a
+   * time, as by a stage whose time is over and by what comes after it, the last one stays.
+   */
   write(name: string, text: string): Promise<void> {
+    const before = this.#writes.get(name) ?? Promise.resolve()
+    const written = before.then(() => this.#replace(join(this.path, name), text))
+    const over = written.catch(() => {})
+    this.#writes.set(name, over)
+    void over.then(() => {
+      if (this.#writes.get(name) === over) this.#writes.delete(name)
+    })
+    return written
+  }
+
+  #replace(path: string, text: string): Promise<void> {
     return this.#doing(async () => {
-      const path = join(this.path, name)
-      const file = await open(`${path}.new`, 'w', 0o600)
+      const fresh = `${path}.${randomUUID()}.new`
+      const file = await open(fresh, 'w', 0o600)
       try {
         await file.writeFile(`${text}\n`)
         await file.sync()
       } finally {
         await file.close()
       }
-      await rename(`${path}.new`, path)
+      await rename(fresh, path)
     })
   }
 

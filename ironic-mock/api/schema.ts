@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { ironicErrors, pythonRepr, textOf, type JsonSchema } from '../../wire/index.js'
 import { isMac, isUuid } from './formats.js'
-import { isSurelyValid } from './surely-valid.js'
+import { isValidWithoutAjv } from './quick-check.js'
 
 /** Violation of a schema in python-jsonschema's words: clients and bug reports quote these sentences. */
 export interface SchemaProblem {
@@ -30,7 +30,7 @@ const compiled = new WeakMap<JsonSchema, ValidateFunction>()
 
 /** Most relevant violation; undefined when the value is valid. */
 export function schemaProblem(schema: JsonSchema, value: unknown): SchemaProblem | undefined {
-  if (isSurelyValid(schema, value)) return undefined
+  if (isValidWithoutAjv(schema, value)) return undefined
   const validate = compiledOf(schema)
   return validate(value) ? undefined : mostRelevant(validate.errors ?? [])
 }
@@ -49,7 +49,7 @@ export function checkDocument(schema: JsonSchema, label: string | undefined, val
 
 /** First violation in the schema's own order, which upstream reports for documents without a label. */
 function firstProblem(schema: JsonSchema, value: unknown): SchemaProblem | undefined {
-  if (isSurelyValid(schema, value)) return undefined
+  if (isValidWithoutAjv(schema, value)) return undefined
   const validate = compiledOf(schema)
   if (validate(value)) return undefined
   const errors = validate.errors ?? []

@@ -7,12 +7,15 @@ import type { Asset } from '../../targets/index.js'
 import type { Reach } from '../../steps/index.js'
 import { fileServer, sha256, type FileServer } from '../../test/kit/images/image-files.js'
 import { readSmallImage } from '../../test/kit/installer.js'
-import { realStage } from './image-staging.js'
+import { realStaging } from './image-staging.js'
 
 const IMAGE = readSmallImage()
 const { signal } = new AbortController()
 const files: Reach = { kind: 'files', pathThere: (path) => path }
-const port: Reach = { kind: 'port', lend: (at) => Promise.resolve({ port: at, [Symbol.asyncDispose]: async () => {} }) }
+const port: Reach = {
+  kind: 'port',
+  forward: (at) => Promise.resolve({ port: at, [Symbol.asyncDispose]: async () => {} }),
+}
 
 let folder: string
 let server: FileServer
@@ -28,7 +31,7 @@ afterEach(async () => {
 })
 
 const stageOf = (reach: Reach) =>
-  realStage(reach, { folder, attempts: 1 }, { clock: systemClock(), random: seededRandom(1), logger: silent })
+  realStaging(reach, { folder, attempts: 1 }, { clock: systemClock(), random: seededRandom(1), logger: silent })
 const asset = (url: string, digest: string | null = null): Asset => ({
   url,
   sha256: digest,

@@ -41,7 +41,7 @@ export function openImageCache(
 }
 
 /** Staging for simulated machines, whose programs read files of this process directly. */
-export function simulatedStage(request: ImageCacheRequest | undefined, parts: Surroundings): StageAsset {
+export function simulatedStaging(request: ImageCacheRequest | undefined, parts: Surroundings): StageAsset {
   return stageOn({ kind: 'files', pathThere: (path) => path }, request, parts)
 }
 
@@ -49,7 +49,7 @@ export function simulatedStage(request: ImageCacheRequest | undefined, parts: Su
  * Staging for a real target: images are fetched and checked on this host. A loopback URL means this host first; when
  * nothing listens here and no digest is known, a target behind SSH fetches the image from its own loopback interface.
  */
-export function realStage(reach: Reach, request: ImageCacheRequest | undefined, parts: Surroundings): StageAsset {
+export function realStaging(reach: Reach, request: ImageCacheRequest | undefined, parts: Surroundings): StageAsset {
   const stage = stageOn(reach, request, parts)
   if (reach.kind === 'files') return stage
   return async (asset, options) => {

@@ -1,7 +1,7 @@
 import { beginsWith, routeOf } from '../faults/check-fault.js'
 import type { ExchangeEntry, JournalEntry, JournalKind } from './entry.js'
 import { FlowMemory } from './flow-memory.js'
-import { ReaderRounds } from './reader-rounds.js'
+import { ReaderSchedule } from './reader-schedule.js'
 
 /** Selects entries: all conditions must hold. */
 export interface JournalQuery {
@@ -96,7 +96,7 @@ export class Journal implements LabJournal {
   #first = 1
   #next = 1
   #bytes = 0
-  readonly #rounds = new ReaderRounds()
+  readonly #readers = new ReaderSchedule()
   readonly #memory = new FlowMemory<Slot>()
   /** Entries that the last reader found: one with the same query at the same place finds the same. */
   #found: Found | undefined
@@ -151,7 +151,7 @@ export class Journal implements LabJournal {
     this.#bytes += bytes
     while (this.#bytes > this.#options.bytes && this.#first < slot.id) this.#drop()
     if (this.#listeners.size > 0) for (const listener of [...this.#listeners]) listener(this.#entry(slot))
-    this.#rounds.ring()
+    this.#readers.ring()
   }
 
   entries(query: JournalQuery = {}, limit = Infinity): JournalEntry[] {
@@ -203,7 +203,7 @@ export class Journal implements LabJournal {
     const selects = selection(query)
     let next = Math.max(1, after + 1)
     for (let isFirst = true; !signal.aborted; isFirst = false) {
-      if (!isFirst || next >= this.#next) await this.#rounds.wait(signal, next < this.#next, isPatient)
+      if (!isFirst || next >= this.#next) await this.#readers.wait(signal, next < this.#next, isPatient)
       if (signal.aborted) return
       if (next < this.#first) throw new TooSlow(next, this.#first)
       const isNothingNew = next === this.#next

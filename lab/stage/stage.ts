@@ -35,7 +35,7 @@ import { machineSpecs, specsOnDemand, type WantedMachine } from './machine-specs
 import type { StageOptions } from './stage-options.js'
 import { enroll } from '../enroll.js'
 import { Events } from '../events.js'
-import { simulatedStage } from '../images/image-staging.js'
+import { simulatedStaging } from '../images/image-staging.js'
 import type { Faults } from '../faults/fault.js'
 import type { Journal } from '../journal/journal.js'
 import { withControl } from './control.js'
@@ -221,7 +221,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   machines = await openMachines({
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
     logger: withFields(logger, { room: 'machine' }),
-    stage: simulatedStage(imageCache, { clock, random, logger }),
+    stage: simulatedStaging(imageCache, { clock, random, logger }),
     network: bootNetwork({ clock, allow: options.allow }),
     downloads: own.downloads(probe),
     registry,

@@ -4,7 +4,7 @@ import { Events, type LabEvents, type Listener } from '../events.js'
 import type { EnrollOptions, LabOptions, ThreadedLab, ThreadedLabOptions, ThreadedNode } from '../lab.js'
 import { checkData } from './plain-data.js'
 import type { Question, Request } from './messages.js'
-import { Rounds, type Unnumbered } from './rounds.js'
+import { ShardSteps, type Unnumbered } from './shard-steps.js'
 import { shardOf } from './shard-numbers.js'
 import { Thread, workerFile } from './thread.js'
 import { ThreadedFaults } from './threaded-faults.js'
@@ -47,7 +47,7 @@ export async function createThreadedLab(
 }
 
 class ShardedLab implements ThreadedLab {
-  readonly #rounds: Rounds
+  readonly #steps: ShardSteps
   readonly #shardSize: number
   readonly #scope: Scope
   readonly #events = new Events(() => 0)
@@ -60,7 +60,7 @@ class ShardedLab implements ThreadedLab {
   readonly events: LabEvents = { listen: (listener) => this.#listen(listener) }
 
   constructor(threads: readonly Thread[], shardSize: number, scope: Scope) {
-    this.#rounds = new Rounds(threads, (event, at) => this.#events.emit(event, at))
+    this.#steps = new ShardSteps(threads, (event, at) => this.#events.emit(event, at))
     this.#shardSize = shardSize
     this.#scope = scope
     this.faults = new ThreadedFaults({
@@ -93,16 +93,16 @@ class ShardedLab implements ThreadedLab {
   }
 
   wait<T>(awaited: Promise<T>): Promise<T> {
-    return this.#rounds.wait(awaited)
+    return this.#steps.wait(awaited)
   }
 
   #ask(shard: number, request: Unnumbered<Question>): Promise<unknown> {
     this.#ensure(shard)
-    return this.#rounds.ask(shard, request)
+    return this.#steps.ask(shard, request)
   }
 
   #post(shard: number, request: Request): void {
-    this.#rounds.threadOf(shard).post(shard, request)
+    this.#steps.threadOf(shard).post(shard, request)
   }
 
   #ensure(shard: number): void {
@@ -132,7 +132,7 @@ class ShardedLab implements ThreadedLab {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#rounds.refuse(new UserError('disposed', 'the lab has been disposed of'))
+    this.#steps.refuse(new UserError('disposed', 'the lab has been disposed of'))
     await this.#scope[Symbol.asyncDispose]()
   }
 }

@@ -4,7 +4,7 @@ import type * as Ext2fs from 'ext2fs'
 import type { Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
 import { filesystemFinding } from './filesystem-damage.js'
-import { mountingAlone, type InterruptedHold } from './mounting-alone.js'
+import { withExclusiveMount, type InterruptedHold } from './exclusive-mount.js'
 import { bufferOf } from '../../bytes/index.js'
 
 export interface VolumeStat {
@@ -70,7 +70,7 @@ export function withBootVolume<T>(
   work: (volume: BootVolume) => Promise<T>,
   options: { readOnly?: boolean } = {},
 ): Promise<T> {
-  return mountingAlone(clock, `mounting a filesystem of ${device.name}`, async (held) => {
+  return withExclusiveMount(clock, `mounting a filesystem of ${device.name}`, async (held) => {
     if (!library) listings = 0
     const { mount, umount } = (library ??= load())
     const disk = new DiskAdapter(device, options.readOnly ?? false, held)

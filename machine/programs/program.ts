@@ -1,5 +1,5 @@
 import type { HttpThrough } from '../../bytes/index.js'
-import type { Clock, LateMap, Random } from '../../runtime/index.js'
+import type { Clock, LazyMap, Random } from '../../runtime/index.js'
 import type { BlockDevice } from '../disk/block-device.js'
 import type { FileTree } from '../file-tree.js'
 import type { Boot, MachinePace } from '../machine.js'
@@ -24,7 +24,7 @@ export interface Inside {
   /** Firmware variables, which outlive reboots. {@link persist} stores changes. */
   readonly efi: { entries: EfiEntry[]; order: string[]; current: string | null }
   /** Mounts by mount point. */
-  readonly mounts: LateMap<string, { device: string; readOnly: boolean }>
+  readonly mounts: LazyMap<string, { device: string; readOnly: boolean }>
   /** Files of this process with staged images, by their path in the machine. */
   readonly staged?: Pick<ReadonlyMap<string, string>, 'get'>
   /** Stores firmware variables and mounts. */

@@ -1,4 +1,4 @@
-import { errorChain, uuid, LateMap, type ProbePoint, sharedAbort } from '../../runtime/index.js'
+import { errorChain, uuid, LazyMap, type ProbePoint, sharedAbort } from '../../runtime/index.js'
 import type { Command, Exit, Files, Run } from '../../targets/index.js'
 import { MemoryFileTree } from '../file-tree.js'
 import type { Boot } from '../machine.js'
@@ -61,9 +61,9 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
   readonly #parts: MachineParts
   readonly #tree: MemoryFileTree
   readonly #power = sharedAbort()
-  readonly #runs = new LateMap<string, RunEntry>()
+  readonly #runs = new LazyMap<string, RunEntry>()
   /** Names of those that may write. */
-  readonly #programs = new LateMap<Promise<unknown>, string | null>()
+  readonly #programs = new LazyMap<Promise<unknown>, string | null>()
 
   /** @param restored of a boot of an earlier process */
   constructor(booting: BootingMachine, boot: Boot, restored?: StoredSession) {

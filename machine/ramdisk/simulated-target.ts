@@ -1,5 +1,5 @@
 import type { Executor, Target } from '../../targets/index.js'
-import type { LateMap } from '../../runtime/index.js'
+import type { LazyMap } from '../../runtime/index.js'
 import type { MachineParts } from '../machine-parts.js'
 import { stagedIn } from './staged-files.js'
 
@@ -15,7 +15,7 @@ const hasAll = (): boolean => true
 export function simulatedTarget(
   machine: string,
   executor: Executor,
-  staged: Pick<LateMap<string, string>, 'set'>,
+  staged: Pick<LazyMap<string, string>, 'set'>,
   { clock, stage, downloads }: MachineParts,
 ): Target {
   const name = `sim ${machine}`

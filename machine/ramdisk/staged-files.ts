@@ -1,5 +1,5 @@
 import type { HttpThrough } from '../../bytes/index.js'
-import type { LateMap } from '../../runtime/index.js'
+import type { LazyMap } from '../../runtime/index.js'
 import type { StageAsset } from '../../targets/index.js'
 
 /** Files of this process by their path in the machine. */
@@ -11,7 +11,7 @@ export type StagedFiles = Pick<ReadonlyMap<string, string>, 'get'>
  * @param through sees the requests for it
  */
 export function stagedIn(
-  files: Pick<LateMap<string, string>, 'set'>,
+  files: Pick<LazyMap<string, string>, 'set'>,
   stage: StageAsset,
   through?: HttpThrough,
 ): StageAsset {

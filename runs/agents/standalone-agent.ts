@@ -22,7 +22,7 @@ import type { HardwareManager } from '../../steps/index.js'
 import { HttpTransport, probedDispatch } from '../../wire/index.js'
 import { namedFile, openAgentListener } from './agent-address.js'
 import { Agents, type AgentAddresses } from '../../lab/index.js'
-import { simulatedStage, type ImageCacheRequest } from '../../lab/index.js'
+import { simulatedStaging, type ImageCacheRequest } from '../../lab/index.js'
 import { machineOfFolder, newMachine, type NewMachine } from '../one-machine.js'
 import type { StateFolder } from '../../lab/index.js'
 
@@ -136,7 +136,7 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
     await openMachines({
       stateDir: 'folder' in wanted ? wanted.folder.path : null,
       ...{ clock, random, probe, pace: options.machinePace ?? NO_PACE },
-      stage: simulatedStage(options.images, { clock, random, logger }),
+      stage: simulatedStaging(options.images, { clock, random, logger }),
       logger: withFields(logger, { room: 'machine' }),
       events: {
         // Other machines of the state folder get no agent.

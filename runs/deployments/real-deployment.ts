@@ -54,7 +54,8 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   await using served = isFile ? await serveImage(image, { clock, random, logger }) : undefined
   const put = options.on.ssh?.put
   const on = served && isFile && put ? stagingByCopy(options.on, { url: served.url, file: image }, put) : options.on
-  await using lent = served && on.ssh && !put ? await on.ssh.shell.lend(Number(new URL(served.url).port)) : undefined
+  await using forwarded =
+    served && on.ssh && !put ? await on.ssh.shell.forward(Number(new URL(served.url).port)) : undefined
   await using own = await stage({
     ...{ clock, random, logger, network: { host: '127.0.0.1', port: 0 } },
     ...(options.onDetails ? { journal: WHOLE_JOURNAL } : {}),
@@ -65,7 +66,7 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   own.events.listen((event) => {
     if (event.kind === 'node') agents.follow(event.node)
   })
-  const imageUrl = served ? withPort(served.url, lent?.port) : image
+  const imageUrl = served ? withPort(served.url, forwarded?.port) : image
   const run = new DeploymentRun({
     ...options,
     client: own.client,

@@ -13,7 +13,7 @@ import {
 } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { machineOf } from '../../lab/index.js'
-import { simulatedStage, type ImageCacheRequest } from '../../lab/index.js'
+import { simulatedStaging, type ImageCacheRequest } from '../../lab/index.js'
 import { machineOfFolder, newMachine } from '../one-machine.js'
 import type { StateFolder } from '../../lab/index.js'
 
@@ -56,7 +56,7 @@ async function open(options: StepMachineOptions, scope: Scope): Promise<StepMach
     await openMachines({
       stateDir: from?.folder.path ?? null,
       ...{ clock, random, probe: new Probe(), pace: NO_PACE, logger: withFields(logger, { room: 'machine' }) },
-      stage: simulatedStage(options.images, { clock, random, logger }),
+      stage: simulatedStaging(options.images, { clock, random, logger }),
       events: { ramdiskUp: (booted) => (booted.spec.id === id ? up() : undefined), down: () => {} },
     }),
   )

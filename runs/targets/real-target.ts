@@ -14,7 +14,7 @@ import {
   type SshShellOptions,
   type SshTarget,
 } from '../../targets/index.js'
-import { realStage, type ImageCacheRequest } from '../../lab/index.js'
+import { realStaging, type ImageCacheRequest } from '../../lab/index.js'
 import type { Reach } from '../../steps/index.js'
 import { isSsh, sshAccess, type SshRequest } from './ssh-access.js'
 
@@ -92,7 +92,7 @@ export async function openRealTarget(options: RealTargetOptions): Promise<RealTa
   const local = await openLocalTarget({ ...more, where, readOnly, ...(root === undefined ? {} : { root }) })
   const target = {
     ...local.target,
-    stage: realStage({ kind: 'files', pathThere: seenIn(root) }, options.images, options),
+    stage: realStaging({ kind: 'files', pathThere: seenIn(root) }, options.images, options),
   }
   return refuseInUse({ ...local, target, file: where.startsWith('/dev/') ? null : where }, options)
 }
@@ -106,9 +106,9 @@ async function openBehindSsh(options: RealTargetOptions): Promise<RealTarget> {
   const opened = await openSshTarget({ ...access, ...more, device, readOnly, ...(root === undefined ? {} : { root }) })
   const { shell, ...rest } = opened
   const put = ssh.stageImage ? { put: opened.put } : {}
-  const byLink = { kind: 'port', lend: (port: number) => shell.lend(port), ...put } as const
+  const byLink = { kind: 'port', forward: (port: number) => shell.forward(port), ...put } as const
   const reach = options.reach ?? byLink
-  const staging = { ...opened.target, stage: realStage(reach, options.images, options) }
+  const staging = { ...opened.target, stage: realStaging(reach, options.images, options) }
   return {
     ...rest,
     target: staging,

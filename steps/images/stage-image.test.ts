@@ -23,7 +23,10 @@ const IMAGE = gzipSync(Buffer.concat([Buffer.alloc(2 ** 20), Buffer.from(seededR
 const clock = Object.assign(systemClock(), { sleep: () => Promise.resolve() })
 const parts = { clock, random: seededRandom(1), logger: silent }
 const { signal } = new AbortController()
-const byPort: Reach = { kind: 'port', lend: (port) => Promise.resolve({ port, [Symbol.asyncDispose]: async () => {} }) }
+const byPort: Reach = {
+  kind: 'port',
+  forward: (port) => Promise.resolve({ port, [Symbol.asyncDispose]: async () => {} }),
+}
 
 let folder: string
 let server: FileServer

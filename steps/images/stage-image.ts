@@ -15,7 +15,7 @@ export type Reach =
   /** By a port of the target that is forwarded to this host's loopback interface. */
   | {
       kind: 'port'
-      lend: (port: number) => Promise<{ port: number } & AsyncDisposable>
+      forward: (port: number) => Promise<{ port: number } & AsyncDisposable>
       /** Copies a whole file to the target before it is used. */
       put?: (path: string, name: string, options: StageOptions) => Promise<{ path: string } & AsyncDisposable>
     }
@@ -114,6 +114,6 @@ async function served(what: Served, name: string, { reach, clock, random, logger
   }
   const server = scope.use(await openImageServer({ clock, random, logger }))
   const { path } = scope.use(server.serve(what, name))
-  const port = reach.kind === 'port' ? scope.use(await reach.lend(server.port)).port : server.port
+  const port = reach.kind === 'port' ? scope.use(await reach.forward(server.port)).port : server.port
   return { kind: 'url', url: `http://127.0.0.1:${port}${path}` } as const
 }

@@ -38,8 +38,8 @@ export interface FindConfinementOptions {
 export async function findConfinement(options: FindConfinementOptions): Promise<Confinement | null> {
   const { host, name, unguarded, logger } = options
   const lines = await host.lines(FIND_SCRIPT)
-  const why = lines.find(({ letter }) => letter === 'w')?.text
-  const devices = lines.find(({ letter }) => letter === 'c')?.text
+  const why = lines.find(({ tag }) => tag === 'w')?.text
+  const devices = lines.find(({ tag }) => tag === 'c')?.text
   if (devices !== undefined) {
     const confinement = { devices: devices as DevicePolicyKind }
     logger('info', `commands on ${name} are confined: ${describeConfinement(confinement)}`)

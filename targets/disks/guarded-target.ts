@@ -7,7 +7,7 @@ import { describeConfinement, type Confinement } from '../confinement/confinemen
 import type { CellNeeds } from '../confinement/needs.js'
 import { disksScript, guardScript, holdScript, quietResolveScript } from './guard-script.js'
 import { hidingDisks, type Visible } from './visible-disks.js'
-import { judgeCommand, type Allowances } from './judge-command.js'
+import { checkCommand, type Allowances } from './check-command.js'
 import { isBelow } from './operands.js'
 import { describeSelector, type DiskSelector } from './selector.js'
 
@@ -70,10 +70,10 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
   const folders = () => [scratch, ...(own === undefined ? [] : [own])]
 
   const prepare = (command: Command): PreparedCommand => {
-    const judgement = judgeCommand(command, allowances)
-    if (judgement.kind === 'refuse') throw refused(name, command, judgement.why)
-    const { operands, cell } = judgement
-    const argv = relocated(withMountOptions(command.argv, judgement), programs, root)
+    const check = checkCommand(command, allowances)
+    if (check.kind === 'refuse') throw refused(name, command, check.why)
+    const { operands, cell } = check
+    const argv = relocated(withMountOptions(command.argv, check), programs, root)
     // Ignition configs of the steps, which are below this folder.
     const secrets = command.argv.filter((word) => word.endsWith('.ign') && isBelow(`${root}${word}`, scratch))
     return {
@@ -105,7 +105,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
   const look = async () => {
     own ??= (await supervised.facts()).folder
     const lines = await supervised.lines(disksScript(disks))
-    const wrong = lines.find(({ letter }) => letter === 'w')
+    const wrong = lines.find(({ tag }) => tag === 'w')
     if (wrong)
       throw new UserError('no-disk', `${name}: ${wrong.text}`, {
         remedy: `nothing was written; the disk was named as ${disks.map(describeSelector).join(', ')}`,
@@ -115,7 +115,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
   let names: ReadonlySet<string> = new Set()
   const visible = async (): Promise<Visible> => {
     const lines = await look()
-    names = new Set(lines.flatMap(({ letter, text }) => (letter === 'v' ? [text] : [])))
+    names = new Set(lines.flatMap(({ tag, text }) => (tag === 'v' ? [text] : [])))
     return { names, standIns }
   }
   const policy: DiskPolicy = { mayWrite: ({ name: path }) => names.has(path.replace(/^\/dev\//, '')) }
@@ -133,10 +133,10 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     confinement: describeConfinement(confinement),
     findDisks: async () => {
       const lines = await look()
-      return lines.flatMap(({ letter, text }) => {
-        const found = letter === 'd' ? /^(\S+) (\S+) (\d+) (.*)$/.exec(text) : null
+      return lines.flatMap(({ tag, text }) => {
+        const found = tag === 'd' ? /^(\S+) (\S+) (\d+) (.*)$/.exec(text) : null
         if (!found) return []
-        const why = lines.find((line) => line.letter === 'i' && line.text.startsWith(`${found[1]} `))
+        const why = lines.find((line) => line.tag === 'i' && line.text.startsWith(`${found[1]} `))
         return {
           path: `/dev/${found[1]}`,
           number: found[2]!,

@@ -35,12 +35,12 @@ for p in ${named === undefined ? '$(IFS=:; for p in $PATH; do echo "$p/coreos-in
   [ -f "$inside$p" ] && [ -x "$inside$p" ] && { printf 'i %s\\n' "$p"; break; }
 done
 command -v flock >/dev/null 2>&1 && printf 'l\\n'`)
-  const program = lines.find(({ letter }) => letter === 'i')?.text
+  const program = lines.find(({ tag }) => tag === 'i')?.text
   if (program === undefined)
     throw new UserError('no-installer', `coreos-installer is not there${named === undefined ? '' : ` as ${named}`}`, {
       remedy: 'install it (a package of Fedora, or cargo install coreos-installer), or name it with --installer PATH',
     })
-  if (!lines.some(({ letter }) => letter === 'l'))
+  if (!lines.some(({ tag }) => tag === 'l'))
     throw new UserError(
       'no-flock',
       'flock is missing, which keeps two installations on one host from running at once',

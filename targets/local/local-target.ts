@@ -136,7 +136,7 @@ async function warnOfMissingGptParser(host: SupervisedExecutor, logger: Logger):
     `{ gzip -dc /proc/config.gz || cat "/boot/config-$(uname -r)" "/lib/modules/$(uname -r)/config"; } 2>/dev/null |
   grep -q '^# CONFIG_EFI_PARTITION is not set' && printf 'm\\n'`,
   )
-  if (lines.some(({ letter }) => letter === 'm'))
+  if (lines.some(({ tag }) => tag === 'm'))
     logger(
       'warn',
       'the kernel of this host cannot read GPT partition tables (CONFIG_EFI_PARTITION), so coreos-installer will not find ' +

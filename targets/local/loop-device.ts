@@ -36,13 +36,13 @@ export async function attachLoop(options: AttachOptions): Promise<LoopDevice> {
   const { file, readOnly, host, owner, clock, logger, signal } = options
   const path = await diskFile(file, clock)
   const lines = await host.lines(attachScript(path, readOnly, owner))
-  const [, kind = '', why] = /^(\w+) (.*)$/.exec(lines.find(({ letter }) => letter === 'u')?.text ?? '') ?? []
+  const [, kind = '', why] = /^(\w+) (.*)$/.exec(lines.find(({ tag }) => tag === 'u')?.text ?? '') ?? []
   if (why !== undefined)
     throw new UserError('disk-in-use', `${file} is not touched: ${why}`, {
       remedy: FILE_REMEDIES[kind] ?? 'name another file',
     })
-  const wrong = lines.find(({ letter }) => letter === 'w')
-  const name = lines.find(({ letter }) => letter === 'l')?.text
+  const wrong = lines.find(({ tag }) => tag === 'w')
+  const name = lines.find(({ tag }) => tag === 'l')?.text
   if (wrong || name === undefined || !/^loop\d+$/.test(name))
     throw new UserError(
       'loop-device',
@@ -59,7 +59,7 @@ export async function attachLoop(options: AttachOptions): Promise<LoopDevice> {
       const late = signal?.aborted && clock.sleep(GRACE, { weak: true }).then(() => null)
       const lines = await (late ? Promise.race([detached, late]) : detached)
       detached.catch(() => {})
-      const left = lines?.find(({ letter }) => letter === 'w')
+      const left = lines?.find(({ tag }) => tag === 'w')
       if (lines === null)
         logger('warn', `${path} stays attached to ${name}: the next ironstage that uses a file here frees it`)
       // The kernel frees it when the last process closes it.

@@ -168,8 +168,8 @@ describe('a port of this host', () => {
     try {
       await using host = await hosted()
       await using shell = await reach(host)
-      await using lent = await shell.lend((served.address() as { port: number }).port)
-      const url = `http://127.0.0.1:${lent.port}/`
+      await using forwarded = await shell.forward((served.address() as { port: number }).port)
+      const url = `http://127.0.0.1:${forwarded.port}/`
       const get = async () => (await fetch(url, { headers: { connection: 'close' } })).text()
       expect(await get()).toBe('the image')
       host.cut()

@@ -26,7 +26,7 @@ import {
   type HostIdentity,
 } from './identity.js'
 import type { KnownHostsFile } from './known-hosts.js'
-import { lendPort, type LentPort } from './lent-port.js'
+import { forwardPort, type ForwardedPort } from './forwarded-port.js'
 import { ConnectionPool } from './pool.js'
 import { remembered, type SecretSource } from './secrets.js'
 import { asRoot } from './sudo.js'
@@ -58,7 +58,7 @@ export interface SshShell extends LoginShell, AsyncDisposable {
   /** Fingerprint of its host key at the last connection. */
   readonly hostKey: string
   /** Forwards a port of the machine to a port of this host's loopback interface. */
-  lend(port: number): Promise<LentPort>
+  forward(port: number): Promise<ForwardedPort>
 }
 
 /** Time for an answer of a host after the login. */
@@ -163,10 +163,10 @@ class Host implements SshShell {
     }
   }
 
-  lend(port: number): Promise<LentPort> {
+  forward(port: number): Promise<ForwardedPort> {
     const { clock, logger } = this.#options
     const { signal: closing } = this.#closing
-    return lendPort({
+    return forwardPort({
       ...{ name: this.name, port, clock, logger },
       open: (signal) => this.#connect(AbortSignal.any([signal, closing])),
     })

@@ -188,7 +188,7 @@ export class Conversation {
     let found: string | undefined
     await this.#repeated(
       (nonce) => script({ nonce, boot: null, folder: null }, HELLO),
-      (record) => record.kind === 'line' && record.letter === 'p' && !!(found = record.text),
+      (record) => record.kind === 'line' && record.tag === 'p' && !!(found = record.text),
       'looking for a folder for files',
       PLAIN_ENVELOPE,
     )
@@ -201,7 +201,7 @@ export class Conversation {
     await this.#repeated(
       (nonce) => script({ nonce, boot: null, folder: this.#options.folder ?? null }, HELLO),
       (record) => {
-        if (record.kind === 'line') facts.set(record.letter, record.text)
+        if (record.kind === 'line') facts.set(record.tag, record.text)
         return facts.has('p')
       },
       'reading its boot id',
@@ -245,9 +245,9 @@ export class Conversation {
     })
   }
 
-  #refuse({ letter, text }: { letter: string; text: string }): void {
-    if (letter === 'b') throw new TargetRebooted(`${this.name} has rebooted since`)
-    if (letter === 'f')
+  #refuse({ tag, text }: { tag: string; text: string }): void {
+    if (tag === 'b') throw new TargetRebooted(`${this.name} has rebooted since`)
+    if (tag === 'f')
       throw new UserError('target-unusable', `${this.name} cannot be used: ${text}`, {
         remedy: 'make room there, or make one of /run, /dev/shm and /tmp writable',
       })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Conversation } from './conversation.js'
-import { letteredLines } from './lettered-lines.js'
+import { taggedLines } from './tagged-lines.js'
 import { readRecords, type Record } from './records.js'
 
 /** Limits of the answers of a target, so that no target decides how much memory is used. */
@@ -19,10 +19,10 @@ async function all(stream: AsyncIterable<Uint8Array>): Promise<Record[]> {
 
 test('records come after the greeting, whatever the parts in which they arrive', async () => {
   expect(await all(sent('motd\nhel', 'lo\nx a', ' b\no 3\nab', 'ck\n'))).toEqual([
-    { kind: 'line', letter: 'h', text: '' },
-    { kind: 'line', letter: 'x', text: 'a b' },
+    { kind: 'line', tag: 'h', text: '' },
+    { kind: 'line', tag: 'x', text: 'a b' },
     { kind: 'output', stream: 'stdout', bytes: Buffer.from('abc') },
-    { kind: 'line', letter: 'k', text: '' },
+    { kind: 'line', tag: 'k', text: '' },
   ])
 })
 
@@ -45,11 +45,11 @@ test('an answer of lines without an end is refused', async () => {
   const conversation = {
     name: 'lab-7',
     ask: (_: () => string, take: (record: Record) => boolean) => {
-      while (lines++ < 100) if (take({ kind: 'line', letter: 'f', text: 'x'.repeat(MIB / 2) })) break
+      while (lines++ < 100) if (take({ kind: 'line', tag: 'f', text: 'x'.repeat(MIB / 2) })) break
       return Promise.resolve()
     },
   } as unknown as Conversation
-  await expect(async () => letteredLines(conversation, 'ls', 'looking for disks')).rejects.toMatchObject({
+  await expect(async () => taggedLines(conversation, 'ls', 'looking for disks')).rejects.toMatchObject({
     code: 'target-says-too-much',
     message: 'lab-7 sent more than 16 MiB while looking for disks',
   })

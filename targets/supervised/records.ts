@@ -1,13 +1,13 @@
 import { LIMITS, tooMuch } from './limits.js'
 
 /**
- * Record of a script's standard output after its greeting: a line whose first letter is its kind. The lines `o N` and `e N`
+ * Record of a script's standard output after its greeting: a line whose first letter, its tag, is its kind. The lines `o N` and `e N`
  * are followed by N bytes of the command's output.
  */
 export type Record =
   | { kind: 'output'; stream: 'stdout' | 'stderr'; bytes: Uint8Array }
-  /** Any other line: its letter, and the text after it. */
-  | { kind: 'line'; letter: string; text: string }
+  /** Any other line: its tag, and the text after it. */
+  | { kind: 'line'; tag: string; text: string }
 
 /**
  * Reads records. Skips the output of login scripts before the greeting.
@@ -28,13 +28,13 @@ export async function* readRecords(
     if (line.endsWith(greeting)) break
     if (input.taken > LIMITS.greeting) throw tooMuch(name, LIMITS.greeting, 'before it ran a script')
   }
-  yield { kind: 'line', letter: 'h', text: '' }
+  yield { kind: 'line', tag: 'h', text: '' }
   for (;;) {
     const line = await input.line()
     if (line === undefined) return
     const output = /^([oe]) (\d+)$/.exec(line)
     if (!output) {
-      yield { kind: 'line', letter: line.slice(0, 1), text: line.slice(2) }
+      yield { kind: 'line', tag: line.slice(0, 1), text: line.slice(2) }
       continue
     }
     const count = Number(output[2])

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../bytes/index.js'
 import type { Command, Executor, Files, OutputChunk, Run, RunId } from '../executor.js'
 import { Conversation, type ConversationOptions, type TargetFacts } from './conversation.js'
-import { letteredLines } from './lettered-lines.js'
+import { taggedLines } from './tagged-lines.js'
 import { startScript, forgetScript, type CellText } from './scripts.js'
 import { supervisedFiles } from './supervised-files.js'
 import { Restage, SupervisedRun, type Position } from './supervised-run.js'
@@ -59,10 +59,10 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
    * Runs idempotent shell text on the target at once, without a supervisor.
    *
    * @param text prints lines `X text`
-   * @returns its lines, split after their first letter
+   * @returns its lines, each with the letter before it as its tag
    */
-  async lines(text: string): Promise<{ letter: string; text: string }[]> {
-    return (await letteredLines(this.#conversation, text)).slice(0, -1)
+  async lines(text: string): Promise<{ tag: string; text: string }[]> {
+    return (await taggedLines(this.#conversation, text)).slice(0, -1)
   }
 
   /** Copies a file of this host to the target; see {@link upload}. */
@@ -176,7 +176,7 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
     if (ids.length === 0) return
     await this.#conversation.ask(
       () => forgetScript(ids),
-      (record) => record.kind === 'line' && record.letter === 'k',
+      (record) => record.kind === 'line' && record.tag === 'k',
     )
   }
 }

@@ -36,7 +36,7 @@ export function supervisedFiles(conversation: Conversation, allow: (path: string
     exists: async (path) => {
       let there = false
       await ask(conversation, 'stat', path, EXISTS, (record) => {
-        if (record.kind === 'line' && record.letter === 'y') there = true
+        if (record.kind === 'line' && record.tag === 'y') there = true
       })
       return there
     },
@@ -64,9 +64,9 @@ async function ask(
   await conversation.ask(
     () => `f=${shellWord(path)}\nfail() { printf 'z %s\\n' "$1"; exit 0; }\n${body}\nprintf 'k\\n'`,
     (record) => {
-      if (record.kind === 'line' && record.letter === 'z') failure = record.text
+      if (record.kind === 'line' && record.tag === 'z') failure = record.text
       else take(record)
-      return record.kind === 'line' && (record.letter === 'k' || record.letter === 'z')
+      return record.kind === 'line' && (record.tag === 'k' || record.tag === 'z')
     },
     doing,
   )

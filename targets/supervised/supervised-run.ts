@@ -76,7 +76,7 @@ export class SupervisedRun implements Run {
   async cancel(): Promise<void> {
     await this.#conversation.ask(
       () => cancelScript(this.id),
-      (record) => record.kind === 'line' && record.letter === 'k',
+      (record) => record.kind === 'line' && record.tag === 'k',
     )
   }
 
@@ -87,7 +87,7 @@ export class SupervisedRun implements Run {
       await this.#conversation.ask(
         (nonce) => (sent ? sent(nonce) : attachScript(this.id, this.#at.stdout, this.#at.stderr)),
         (record) => {
-          if (record.kind === 'line' && record.letter === 'r') {
+          if (record.kind === 'line' && record.tag === 'r') {
             // From now on the run is only followed, and never started again.
             sent = null
             confirmed = true
@@ -120,7 +120,7 @@ export class SupervisedRun implements Run {
       if (bytes.length > 0) await this.#chunks.push({ stream: record.stream, bytes })
       return false
     }
-    switch (record.letter) {
+    switch (record.tag) {
       case 'n':
         throw new UnknownRun(`${this.#conversation.name} does not know the run ${this.id}`)
       case 's':

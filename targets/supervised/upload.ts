@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import { held, UserError, type Clock } from '../../runtime/index.js'
 import type { Conversation } from './conversation.js'
-import { letteredLines } from './lettered-lines.js'
+import { taggedLines } from './tagged-lines.js'
 import { shellWord } from './shell-words.js'
 
 /** A copy of a file on the target; removed when disposed. */
@@ -55,7 +55,7 @@ export async function upload(conversation: Conversation, options: UploadOptions)
       at += bytesRead
       onProgress?.(at, size)
     }
-    const [found] = await letteredLines(conversation, `printf 'd %s\\n' "$(sha256sum <${shellWord(path)})"`)
+    const [found] = await taggedLines(conversation, `printf 'd %s\\n' "$(sha256sum <${shellWord(path)})"`)
     if (!found?.text.startsWith(hash.digest('hex')))
       throw new UserError('upload', `${file} arrived damaged on ${conversation.name}`, { remedy: 'try it again' })
     return uploaded
@@ -66,14 +66,14 @@ export async function upload(conversation: Conversation, options: UploadOptions)
 }
 
 async function makeRoom(conversation: Conversation, folder: string, path: string, size: number): Promise<void> {
-  const found = await letteredLines(
+  const found = await taggedLines(
     conversation,
     `mkdir -p ${shellWord(folder)} && : >${shellWord(path)}
 set -- $(df -Pk ${shellWord(folder)} | tail -n 1)
 printf 'r %s\\n' "$4"
 printf 'm %s\\n' "$(sed -n 's/^MemAvailable: *\\([0-9]*\\).*/\\1/p' /proc/meminfo)"`,
   )
-  const kib = (letter: string) => Number(found.find((line) => line.letter === letter)?.text || NaN) * 1024
+  const kib = (tag: string) => Number(found.find((line) => line.tag === tag)?.text || NaN) * 1024
   const [room, memory] = [kib('r'), kib('m') - SPARE]
   // A value that the target does not report sets no limit.
   const least = Math.min(...[room, memory].filter((value) => !Number.isNaN(value)))
@@ -89,4 +89,4 @@ printf 'm %s\\n' "$(sed -n 's/^MemAvailable: *\\([0-9]*\\).*/\\1/p' /proc/meminf
 }
 
 const removed = async (conversation: Conversation, path: string): Promise<void> =>
-  void (await letteredLines(conversation, `rm -f ${shellWord(path)} ${shellWord(`${path}.part`)}`))
+  void (await taggedLines(conversation, `rm -f ${shellWord(path)} ${shellWord(`${path}.part`)}`))

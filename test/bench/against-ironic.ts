@@ -1,6 +1,6 @@
 import Database from 'libsql'
 import { realIronic, type RealIronic } from '../real/ironic.js'
-import { Asker } from './asked.js'
+import { BenchClient } from './bench-client.js'
 import { create, lifecycle, times } from './fake-nodes.js'
 import { listed, type Latency } from './lists.js'
 import { clock, median, memoryOf, percentile, REST, timed, type Measured } from './measure.js'
@@ -9,7 +9,7 @@ import { withUp } from './up.js'
 
 /** One of the two that are measured. */
 interface Contender {
-  readonly asker: Asker
+  readonly client: BenchClient
   readonly pid: number
   /** Makes as many nodes as are missing. */
   fill(count: number): Promise<void>
@@ -51,8 +51,8 @@ export async function againstIronic(): Promise<Measured[]> {
   const ownStart = await median(5, async () => {
     const since = performance.now()
     return withUp(0, [], async (url) => {
-      using asker = new Asker(url)
-      await asker.ask('GET', '/v1/')
+      using client = new BenchClient(url)
+      await client.ask('GET', '/v1/')
       return performance.now() - since
     })
   })
@@ -78,16 +78,16 @@ function row(what: Row, unit: Measured['unit'], ours: number, theirs: number, sh
   return { what, unit, ours, peer: { name: 'Ironic', value: theirs }, reach: theirs * share, runs: 1 }
 }
 
-async function figures({ asker, pid, fill, much }: Contender): Promise<Figures> {
-  using _ = asker
-  await times(Math.ceil(20 * much), 8, () => lifecycle(asker))
+async function figures({ client, pid, fill, much }: Contender): Promise<Figures> {
+  using _ = client
+  await times(Math.ceil(20 * much), 8, () => lifecycle(client))
   const lifecycles = new Map<number, number>()
   const slowest = new Map<number, number>()
   for (const atOnce of AT_ONCE) {
     const count = Math.max(atOnce, Math.ceil((atOnce === 1 ? 10 : 30) * much))
-    asker.took.length = 0
-    lifecycles.set(atOnce, (count / (await timed(() => times(count, atOnce, () => lifecycle(asker))))) * 60_000)
-    slowest.set(atOnce, percentile(asker.took, 99))
+    client.took.length = 0
+    lifecycles.set(atOnce, (count / (await timed(() => times(count, atOnce, () => lifecycle(client))))) * 60_000)
+    slowest.set(atOnce, percentile(client.took, 99))
     progress(`${atOnce} at once: ${Math.round(lifecycles.get(atOnce)!)} a minute`)
   }
   const lists: Figures['lists'] = new Map()
@@ -100,7 +100,7 @@ async function figures({ asker, pid, fill, much }: Contender): Promise<Figures> 
       memory = await memoryOf(pid)
       progress(`${Math.round(memory)} MiB with ${nodes} nodes`)
     }
-    lists.set(what, await listed(asker, path, Math.ceil(20 * Math.sqrt(much))))
+    lists.set(what, await listed(client, path, Math.ceil(20 * Math.sqrt(much))))
     progress(`${what}: ${lists.get(what)!.p50.toFixed(1)} ms`)
   }
   return { lifecycles, slowest, lists, memory }
@@ -108,16 +108,16 @@ async function figures({ asker, pid, fill, much }: Contender): Promise<Figures> 
 
 /** Nodes of a real Ironic are made by it up to a hundred, and copied in its database beyond: it takes minutes for more. */
 async function real(ironic: RealIronic): Promise<Contender> {
-  const asker = new Asker(ironic.url)
+  const client = new BenchClient(ironic.url)
   const path = /^connection = sqlite:\/\/\/(.*)$/m.exec(ironic.config)![1]!
   let made = 0
   return {
-    asker,
+    client,
     pid: ironic.pid,
     much: 1,
     fill: async (count) => {
       const own = Math.min(count, 100) - made
-      if (own > 0) await times(own, 4, () => create(asker))
+      if (own > 0) await times(own, 4, () => create(client))
       made = Math.max(made, Math.min(count, 100))
       if (count > made) {
         multiply(path, count - made)
@@ -146,14 +146,14 @@ function multiply(path: string, count: number): void {
 }
 
 function mine(url: string, pid: number): Contender {
-  const asker = new Asker(url)
+  const client = new BenchClient(url)
   let made = 0
   return {
-    asker,
+    client,
     pid,
     much: 40,
     fill: async (count) => {
-      await times(count - made, 16, () => create(asker))
+      await times(count - made, 16, () => create(client))
       made = count
     },
   }

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { createStagedLab, type StagedLab } from '../../lab/index.js'
 import type { VirtualClock } from '../../runtime/index.js'
-import { Asker } from './asked.js'
+import { BenchClient } from './bench-client.js'
 import type { Reported } from './control-process.js'
 import { times } from './fake-nodes.js'
 import { median, percentile, type Measured } from './measure.js'
@@ -109,12 +109,12 @@ async function processorTime(work: () => Promise<unknown>): Promise<number> {
 /** A lab in a process of its own, which serves its API. */
 class LabProcess implements AsyncDisposable {
   readonly #child: ChildProcess
-  readonly #asker: Asker
+  readonly #client: BenchClient
   readonly url: string
 
   private constructor(child: ChildProcess, url: string) {
     this.#child = child
-    this.#asker = new Asker(url)
+    this.#client = new BenchClient(url)
     this.url = url
   }
 
@@ -128,7 +128,7 @@ class LabProcess implements AsyncDisposable {
   async serve(requests: number): Promise<number> {
     const before = await this.#used()
     let n = 0
-    await times(requests, AT_ONCE, () => this.#asker.ask('GET', `/v1/nodes/node-${n++ % NODES}`))
+    await times(requests, AT_ONCE, () => this.#client.ask('GET', `/v1/nodes/node-${n++ % NODES}`))
     return ((await this.#used()) - before) / requests
   }
 
@@ -139,7 +139,7 @@ class LabProcess implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#asker[Symbol.dispose]()
+    this.#client[Symbol.dispose]()
     // A child that was disconnected has no event 'close'.
     const ended = once(this.#child, 'exit')
     this.#child.disconnect()

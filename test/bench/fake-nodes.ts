@@ -1,5 +1,5 @@
 import { clock } from './measure.js'
-import type { Asker } from './asked.js'
+import type { BenchClient } from './bench-client.js'
 
 /** How often a client looks at its node, in milliseconds, as the yardstick's does. */
 const LOOK = 20
@@ -10,10 +10,10 @@ const FAKE = {
 }
 
 /** A node without a machine, as both Ironics can have it. */
-export async function create(asker: Asker): Promise<string> {
+export async function create(client: BenchClient): Promise<string> {
   const properties = { cpus: 8, memory_mb: 32768, local_gb: 100, cpu_arch: 'x86_64' }
   const body = { driver: 'fake-hardware', ...FAKE, properties, driver_info: { address: 'http://192.0.2.1' } }
-  return (JSON.parse(await asker.ask('POST', '/v1/nodes', body)) as { uuid: string }).uuid
+  return (JSON.parse(await client.ask('POST', '/v1/nodes', body)) as { uuid: string }).uuid
 }
 
 interface Seen {
@@ -22,9 +22,9 @@ interface Seen {
   last_error: string | null
 }
 
-async function until(asker: Asker, uuid: string, wanted: string): Promise<void> {
+async function until(client: BenchClient, uuid: string, wanted: string): Promise<void> {
   for (;;) {
-    const node = JSON.parse(await asker.ask('GET', `/v1/nodes/${uuid}`)) as Seen
+    const node = JSON.parse(await client.ask('GET', `/v1/nodes/${uuid}`)) as Seen
     if (node.provision_state === wanted && !node.reservation) return
     if (/failed|error/.test(node.provision_state)) throw new Error(`${node.provision_state}: ${node.last_error}`)
     await clock.sleep(LOOK)
@@ -32,18 +32,18 @@ async function until(asker: Asker, uuid: string, wanted: string): Promise<void> 
 }
 
 /** A node's life: made, managed, provided, deployed, undeployed, gone. */
-export async function lifecycle(asker: Asker): Promise<void> {
-  const uuid = await create(asker)
+export async function lifecycle(client: BenchClient): Promise<void> {
+  const uuid = await create(client)
   for (const [target, state] of [
     ['manage', 'manageable'],
     ['provide', 'available'],
     ['active', 'active'],
     ['deleted', 'available'],
   ] as const) {
-    await asker.ask('PUT', `/v1/nodes/${uuid}/states/provision`, { target })
-    await until(asker, uuid, state)
+    await client.ask('PUT', `/v1/nodes/${uuid}/states/provision`, { target })
+    await until(client, uuid, state)
   }
-  await asker.ask('DELETE', `/v1/nodes/${uuid}`)
+  await client.ask('DELETE', `/v1/nodes/${uuid}`)
 }
 
 /** Does something so many times, a few at once. */

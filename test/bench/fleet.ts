@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { bytesSource, serveFiles, writeIso } from '../../bytes/index.js'
 import { silent, systemRandom } from '../../runtime/index.js'
 import { IRONSTAGE } from '../kit/commands/up-process.js'
-import { Asker } from './asked.js'
+import { BenchClient } from './bench-client.js'
 import { clock, memoryOf, processorTime, timed, type Measured } from './measure.js'
 import { HEARTBEAT_TIMEOUT, LATEST_HEARTBEAT, WaitingIronic } from './waiting-ironic.js'
 
@@ -73,7 +73,7 @@ async function idleAgents(): Promise<{ pss: number; share: number; missed: numbe
     }),
   })
   return await withFleet(AGENTS, async ({ pid, redfishUrl }) => {
-    using asker = new Asker(redfishUrl, {
+    using client = new BenchClient(redfishUrl, {
       authorization: `Basic ${Buffer.from(`admin:${PASSWORD}`).toString('base64')}`,
     })
     const boot = {
@@ -85,8 +85,8 @@ async function idleAgents(): Promise<{ pss: number; share: number; missed: numbe
     const work = async (): Promise<void> => {
       for (let number = next++; number <= AGENTS; number = next++) {
         const system = `/redfish/v1/Systems/machine-${number}`
-        await asker.ask('PATCH', system, { Boot: boot })
-        await asker.ask('POST', `${system}/Actions/ComputerSystem.Reset`, { ResetType: 'On' })
+        await client.ask('PATCH', system, { Boot: boot })
+        await client.ask('POST', `${system}/Actions/ComputerSystem.Reset`, { ResetType: 'On' })
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, work))

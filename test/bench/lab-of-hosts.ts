@@ -50,7 +50,7 @@ async function image(): Promise<Measured> {
       surroundings: { home: folder, userName: 'root', agentSocket: null, configFile: config },
       pins: parsePins([`live=${await machine.hostKey()}`]),
     })
-    const reach = { kind: 'port', lend: (port: number) => shell.lend(port) } as const
+    const reach = { kind: 'port', forward: (port: number) => shell.forward(port) } as const
     const stage = stageFile({ path, digest: '0'.repeat(64) }, { reach, clock, random: systemRandom, logger: silent })
     const signal = new AbortController().signal
     await using staged = await stage({ url: IMAGE_URL, sha256: null, signature: 'where present' }, { signal })

@@ -1,4 +1,4 @@
-import { Asker } from './asked.js'
+import { BenchClient } from './bench-client.js'
 import { listed, type Latency } from './lists.js'
 import type { Measured } from './measure.js'
 import type { Row } from './rows.js'
@@ -12,10 +12,10 @@ const ASKED = { machine: 1000, collection: 100 }
 /** BMCs of many machines behind one listener, with Basic credentials on a connection that is kept. */
 export const redfishOfThousands = (): Promise<Measured[]> =>
   withUp(MACHINES, ['--redfish-port', '0', '--bmc-password', PASSWORD], async (_, up) => {
-    using asker = new Asker(up.redfishUrl!, {
+    using client = new BenchClient(up.redfishUrl!, {
       authorization: `Basic ${Buffer.from(`admin:${PASSWORD}`).toString('base64')}`,
     })
-    const get = (path: string, count = ASKED.machine) => listed(asker, `/redfish/v1${path}`, count)
+    const get = (path: string, count = ASKED.machine) => listed(client, `/redfish/v1${path}`, count)
     const system = await get(`/Systems/machine-${MACHINES / 2}`)
     const media = await get(`/Managers/machine-${MACHINES}/VirtualMedia/Cd`)
     const collection = await get('/Systems', ASKED.collection)

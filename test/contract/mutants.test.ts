@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { DEFECTS } from '../soak/chaos/defects.js'
-import { MUTANTS } from '../soak/mutants/table.js'
+import { MUTANTS } from '../soak/mutation-tests/table.js'
 
 // The soak plants them; it takes minutes, and is run seldom.
 test.each([...MUTANTS, ...DEFECTS].map(({ file, from, does }) => [does, file, from] as const))(

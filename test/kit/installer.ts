@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { LateMap, seededRandom, systemClock, type Clock } from '../../runtime/index.js'
+import { LazyMap, seededRandom, systemClock, type Clock } from '../../runtime/index.js'
 import type { BlockDevice } from '../../machine/disk/block-device.js'
 import { describedDisk } from '../../machine/disk/described-disk.js'
 import type { MachineSpec } from '../../machine/machine-spec.js'
@@ -63,7 +63,7 @@ export function insideWith(options: {
     files,
     disks: new Map(disks.map((disk) => [disk.name, disk])),
     efi: { entries: [], order: [], current: null },
-    mounts: new LateMap(
+    mounts: new LazyMap(
       Object.entries(options.mounts ?? {}).map(([point, device]) => [point, { device, readOnly: false }] as const),
     ),
     persist: () => Promise.resolve(),

@@ -198,7 +198,8 @@ export class Home implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return rm(this.path, { recursive: true, force: true })
+    // A program that was ended may still write its last words there.
+    return rm(this.path, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 

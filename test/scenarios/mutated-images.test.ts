@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { mutants, originals } from '../kit/mutated/corpus.js'
-import { trials } from '../kit/mutated/trial.js'
+import { mutants, originals } from '../kit/damaged-images/corpus.js'
+import { trials } from '../kit/damaged-images/trial.js'
 
 /** Whole deployments of such images are in test/real/programs/mutated-images.test.ts, which also measures time and memory. */
 const COUNT = 60

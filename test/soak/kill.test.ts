@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, test } from 'vitest'
-import { adopting, caring, cleaning, imaging, Installing, living } from '../kit/killed/itinerary.js'
-import { KillingRun } from '../kit/killed/killing-run.js'
+import { adopting, caring, cleaning, imaging, Installing, living } from '../kit/process-kills/client-goals.js'
+import { KillingRun } from '../kit/process-kills/killing-run.js'
 import { rehearsalImage } from '../kit/images/rehearsal-image.js'
 
 const KILLS = Number(process.env['SOAK_KILLS'] ?? 100)

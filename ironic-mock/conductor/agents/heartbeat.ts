@@ -2,10 +2,10 @@ import { IronicError, ironicErrors } from '../../../wire/index.js'
 import type { Heartbeat } from '../core/conductor.js'
 import { cleanFailed } from '../flows/clean/cleaning-failure.js'
 import { CLEANING } from '../flows/clean/cleaning-steps.js'
-import { deployFailedOff } from '../flows/deploy/deployment-failure.js'
+import { failDeploymentAndPowerOff } from '../flows/deploy/deployment-failure.js'
 import { DEPLOYMENT } from '../flows/deploy/deployment-steps.js'
 import { fastTrackable } from './fast-track.js'
-import { rescueFailedOff, rescueHeartbeat } from '../flows/rescue/rescue.js'
+import { failRescueAndPowerOff, rescueHeartbeat } from '../flows/rescue/rescue.js'
 import { serviceFailed } from '../flows/service/servicing-failure.js'
 import { SERVICING } from '../flows/service/servicing.js'
 import { stepHeartbeat } from '../steps/step-outcomes.js'
@@ -65,9 +65,9 @@ function heartbeatInMaintenance(task: NodeTask): void {
     case 'clean wait':
       return cleanFailed(task, aborted('Cleaning'))
     case 'wait call-back':
-      return deployFailedOff(task, aborted('Deploy'))
+      return failDeploymentAndPowerOff(task, aborted('Deploy'))
     case 'rescue wait':
-      return rescueFailedOff(task, aborted('Rescue'))
+      return failRescueAndPowerOff(task, aborted('Rescue'))
     case 'service wait':
       return serviceFailed(task, aborted('Service'))
     default:

@@ -3,7 +3,7 @@ import { timeOutCleaning } from '../flows/clean/cleaning-failure.js'
 import { deployFailed } from '../flows/deploy/deployment-failure.js'
 import type { DeadlineKind } from './events.js'
 import { timeOutInspection } from '../flows/inspect/inspection.js'
-import { rescueFailedOff } from '../flows/rescue/rescue.js'
+import { failRescueAndPowerOff } from '../flows/rescue/rescue.js'
 import { timeOutService } from '../flows/service/servicing-failure.js'
 import type { NodeTask } from './node-task.js'
 
@@ -36,7 +36,7 @@ export function deadlinePassed(task: NodeTask, deadline: DeadlineKind): void {
       )
     case 'rescue callback':
       if (task.node.provision_state !== 'rescue wait') return
-      return rescueFailedOff(task, 'Timeout reached while waiting for rescue ramdisk callback for node')
+      return failRescueAndPowerOff(task, 'Timeout reached while waiting for rescue ramdisk callback for node')
     case 'deploy callback':
       if (task.node.provision_state !== 'wait call-back') return
       return deployFailed(task, `Timeout reached while waiting for callback for node ${task.uuid}`)

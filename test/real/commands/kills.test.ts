@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../../runtime/index.js'
 import { allCommands } from '../../kit/commands/all-commands.js'
-import { killAtRandom } from '../../kit/kills/kill-at-random.js'
-import { KILLED_COMMANDS } from '../../kit/kills/rows.js'
+import { killAtRandom } from '../../kit/command-kills/kill-at-random.js'
+import { KILLED_COMMANDS } from '../../kit/command-kills/rows.js'
 
 test('every command of the program is among those that are killed', () => {
   const commands = allCommands().filter(({ runs }) => runs)

@@ -4,8 +4,8 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { keepOriginals, originals, type Mutant } from '../../kit/mutated/corpus.js'
-import type { Trial } from '../../kit/mutated/trial.js'
+import { keepOriginals, originals, type Mutant } from '../../kit/damaged-images/corpus.js'
+import type { Trial } from '../../kit/damaged-images/trial.js'
 import type { Batch } from './mutated/process.js'
 
 /** As many as CI has time for; `MUTANTS=2000` for a long run, `MUTANTS_FROM=1234 MUTANTS=1` for one again. */

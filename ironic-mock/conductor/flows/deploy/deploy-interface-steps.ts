@@ -1,6 +1,6 @@
 import { textOf } from '../../../../wire/index.js'
 import { bootModeOf } from '../../../drivers/deploy-requirements.js'
-import { deployFailedOff } from './deployment-failure.js'
+import { failDeploymentAndPowerOff } from './deployment-failure.js'
 import { implementation } from '../../../drivers/hardware-types.js'
 import type { CoreDeployStep } from '../../steps/driver-steps.js'
 import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
@@ -143,5 +143,5 @@ export function switchAgentOff(task: NodeTask): void {
 
 /** Fails a step of the deploy interface, and powers the machine off. */
 export function deployInterfaceFailed(task: NodeTask, error: string, options?: { logs: boolean }): void {
-  deployFailedOff(task, `Deploy step ${stepName(task.node.deploy_step)} failed: ${error}`, options)
+  failDeploymentAndPowerOff(task, `Deploy step ${stepName(task.node.deploy_step)} failed: ${error}`, options)
 }

@@ -20,7 +20,11 @@ export function deployStepFailed(task: NodeTask, error: string): void {
 }
 
 /** Fails the deployment, then powers the machine off, as upstream does after some failures. */
-export function deployFailedOff(task: NodeTask, error: string, { logs }: { logs: boolean } = { logs: true }): void {
+export function failDeploymentAndPowerOff(
+  task: NodeTask,
+  error: string,
+  { logs }: { logs: boolean } = { logs: true },
+): void {
   if (logs && task.policy.deployLogsCollect !== 'never')
     task.run([{ kind: 'agent-logs' }], { flow: 'deployment', after: 'failure-logs' }, { error, off: true })
   else failWithPower(task, { error, off: true })

@@ -21,7 +21,7 @@ import {
   afterFailureLogs,
   afterFailurePowerOff,
   deployFailed,
-  deployFailedOff,
+  failDeploymentAndPowerOff,
   deployStepFailed,
 } from './deployment-failure.js'
 import {
@@ -41,9 +41,9 @@ export const DEPLOYMENT: StepFlow = {
   listsAgentStepsIn: 'waiting',
   checkPlan,
   startDeployStep,
-  failStart: (task, error) => deployFailedOff(task, `Failed to load in-band deploy steps: ${error}`),
+  failStart: (task, error) => failDeploymentAndPowerOff(task, `Failed to load in-band deploy steps: ${error}`),
   failRun: (task, error) => deployFailed(task, `Deploy step ${stepName(task.node.deploy_step)} failed: ${error}.`),
-  failCheck: (task, error) => deployFailedOff(task, `Failed to process the next deploy step: ${error}`),
+  failCheck: (task, error) => failDeploymentAndPowerOff(task, `Failed to process the next deploy step: ${error}`),
   failStep: deployStepFailed,
   fail: deployFailed,
   finish,

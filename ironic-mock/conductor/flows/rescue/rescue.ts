@@ -75,7 +75,7 @@ export function rescueHeartbeat(task: NodeTask): void {
 function afterAgentRescue(task: NodeTask, outcome: Outcome): void {
   const problem = finalizeProblem(task, outcome)
   if (problem !== undefined)
-    return rescueFailedOff(task, `Node failed to perform rescue operation: ${failure(task, 'rescue', problem)}`)
+    return failRescueAndPowerOff(task, `Node failed to perform rescue operation: ${failure(task, 'rescue', problem)}`)
   task.process('resume')
   forgetPassword(task)
   task.run([{ kind: 'proceed' }], { flow: 'rescue', after: 'completion' })
@@ -96,7 +96,7 @@ function complete(task: NodeTask): void {
 }
 
 /** Fails a rescue whose ramdisk was booted: the state changes at once, the power off follows. */
-export function rescueFailedOff(task: NodeTask, error: string): void {
+export function failRescueAndPowerOff(task: NodeTask, error: string): void {
   task.node.last_error = error
   task.process('fail')
   task.run([OFF], { flow: 'rescue', after: 'failure-power-off' }, { error })

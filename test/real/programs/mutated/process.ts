@@ -1,5 +1,5 @@
-import { cachedOriginals, mutants } from '../../../kit/mutated/corpus.js'
-import { trials } from '../../../kit/mutated/trial.js'
+import { cachedOriginals, mutants } from '../../../kit/damaged-images/corpus.js'
+import { trials } from '../../../kit/damaged-images/trial.js'
 
 /** A batch of trials for a process. */
 export interface Batch {

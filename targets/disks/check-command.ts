@@ -15,7 +15,7 @@ export interface Allowances {
 }
 
 /** Result of the check. `cell` has the rights that the kernel leaves the command; null where it runs unconfined. */
-export type Judgement =
+export type CommandCheck =
   { kind: 'run'; operands: GuardedOperands | null; cell: CellNeeds | null } | { kind: 'refuse'; why: string }
 
 /**
@@ -25,7 +25,7 @@ export type Judgement =
  *
  * A program that is known to write counts as writing even when the step declares that it reads.
  */
-export function judgeCommand({ argv, effect }: Pick<Command, 'argv' | 'effect'>, allowances: Allowances): Judgement {
+export function checkCommand({ argv, effect }: Pick<Command, 'argv' | 'effect'>, allowances: Allowances): CommandCheck {
   const [name, ...words] = argv
   const program = knownProgram(name)
   const readsOnly = program?.readsOnly?.(words) ?? program?.kind === 'harmless'
@@ -35,13 +35,18 @@ export function judgeCommand({ argv, effect }: Pick<Command, 'argv' | 'effect'>,
   return known(program, argv, effect, allowances)
 }
 
-function unknown(argv: Command['argv'], { disposable }: Allowances): Judgement {
+function unknown(argv: Command['argv'], { disposable }: Allowances): CommandCheck {
   if (!disposable) return refuse(`it is not known what ${posix.basename(argv[0])} would change`)
   const cell = { ...LEAST, writesDisk: true, files: true, network: true, partitions: true, capabilities: DISPOSABLE }
   return { kind: 'run', operands: { devices: devicesIn(argv), paths: [], arrays: false }, cell }
 }
 
-function known(program: Program, argv: Command['argv'], effect: Command['effect'], allowances: Allowances): Judgement {
+function known(
+  program: Program,
+  argv: Command['argv'],
+  effect: Command['effect'],
+  allowances: Allowances,
+): CommandCheck {
   const [name, ...words] = argv
   const { disposable, folders } = allowances
   const operands = { devices: devicesIn(argv), paths: [] as string[], arrays: false }
@@ -82,7 +87,7 @@ function known(program: Program, argv: Command['argv'], effect: Command['effect'
  * Checks mount and umount. A mount outlives its command, so both run outside of any cell, and only in the one harmless form:
  * a device of the named disk on a folder of our own.
  */
-function mounting(argv: Command['argv'], { disposable }: Allowances, operands: GuardedOperands): Judgement {
+function mounting(argv: Command['argv'], { disposable }: Allowances, operands: GuardedOperands): CommandCheck {
   const line = argv.slice(1).join(' ')
   const plain = (folder: string) => !folder.split('/').some((part) => part === '..' || part === '.')
   if (argv[0] === 'umount') {
@@ -100,4 +105,4 @@ function mounting(argv: Command['argv'], { disposable }: Allowances, operands: G
   return { kind: 'run', operands, cell }
 }
 
-const refuse = (why: string): Judgement => ({ kind: 'refuse', why })
+const refuse = (why: string): CommandCheck => ({ kind: 'refuse', why })

@@ -1,5 +1,5 @@
 import type { Random } from '../../../runtime/index.js'
-import { ALLOCATED } from './itinerary.js'
+import { ALLOCATED } from './client-goals.js'
 import { pick, seen, type Life, type Link } from './link.js'
 
 interface Allocation {

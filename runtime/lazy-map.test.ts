@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { LateMap } from './late-map.js'
+import { LazyMap } from './lazy-map.js'
 
 test('a late map answers as a map does, with and without entries', () => {
-  const late = new LateMap<string, number>()
+  const late = new LazyMap<string, number>()
   const map = new Map<string, number>()
-  const asSeen = (each: LateMap<string, number> | Map<string, number>) => [
+  const asSeen = (each: LazyMap<string, number> | Map<string, number>) => [
     ...[each.size, each.get('a'), each.has('a'), [...each], [...each.keys()], [...each.values()]],
   ]
-  const works: ((each: LateMap<string, number> | Map<string, number>) => unknown)[] = [
+  const works: ((each: LazyMap<string, number> | Map<string, number>) => unknown)[] = [
     (each) => each.delete('a'),
     (each) => [...each.set('a', 1).set('b', 2).set('a', 3)],
     (each) => each.delete('a'),
@@ -19,11 +19,11 @@ test('a late map answers as a map does, with and without entries', () => {
     expect(work(late)).toEqual(work(map))
     expect(asSeen(late)).toEqual(asSeen(map))
   }
-  expect([...new LateMap([['x', 1]])]).toEqual([['x', 1]])
+  expect([...new LazyMap([['x', 1]])]).toEqual([['x', 1]])
 })
 
 test('an entry that is deleted while all are visited is not visited', () => {
-  const late = new LateMap([
+  const late = new LazyMap([
     ['a', 1],
     ['b', 2],
   ])

@@ -17,7 +17,7 @@ export type Unnumbered<R> = R extends { id: number } ? Omit<R, 'id'> : never
  * next answer, or to the end of the stride. Answers are delivered when all threads have ended the round, so when a
  * request comes in depends on lab time alone, and not on which thread is how fast.
  */
-export class Rounds {
+export class ShardSteps {
   readonly #threads: readonly Thread[]
   readonly #emit: (event: LabEvent, at: number) => void
   readonly #waits = new Map<object, (error: unknown) => void>()

@@ -2,16 +2,16 @@ import type { Conversation } from './conversation.js'
 import { LIMITS, tooMuch } from './limits.js'
 
 /**
- * Runs shell text that prints lines `X text` on a target.
+ * Runs shell text that prints lines `X text` on a target, where the letter X is the tag of the line.
  *
- * @returns the lines, split after their first letter; the last one, with the letter `k`, is added here
+ * @returns the lines; the last one, with the tag `k`, is added here
  */
-export async function letteredLines(
+export async function taggedLines(
   conversation: Conversation,
   text: string,
   doing?: string,
-): Promise<{ letter: string; text: string }[]> {
-  let lines: { letter: string; text: string }[] = []
+): Promise<{ tag: string; text: string }[]> {
+  let lines: { tag: string; text: string }[] = []
   let length = 0
   await conversation.ask(
     () => {
@@ -24,8 +24,8 @@ export async function letteredLines(
       length += record.text.length
       if (length > LIMITS.answer)
         throw tooMuch(conversation.name, LIMITS.answer, `while ${doing ?? 'running a script'}`)
-      if (record.letter !== 'h') lines.push({ letter: record.letter, text: record.text })
-      return record.letter === 'k'
+      if (record.tag !== 'h') lines.push({ tag: record.tag, text: record.text })
+      return record.tag === 'k'
     },
     doing,
   )

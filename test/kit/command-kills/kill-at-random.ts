@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { systemClock, type Random } from '../../../runtime/index.js'
-import { KillGround } from './ground.js'
+import { KillGround } from './kill-folder.js'
 import { KILLED_COMMANDS } from './rows.js'
 
 const clock = systemClock()

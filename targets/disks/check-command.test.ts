@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Capability, Command } from '../executor.js'
 import { visibleListing } from './visible-disks.js'
-import { judgeCommand } from './judge-command.js'
+import { checkCommand } from './check-command.js'
 import { diskSelector } from './selector.js'
 
 const judged = (
@@ -10,7 +10,7 @@ const judged = (
 ) => {
   const [program = '', ...more] = line.split(' ')
   const has = (capability: Capability) => allow.includes(capability)
-  return judgeCommand({ argv: [program, ...more], effect }, { has, disposable, folders: ['/own'] })
+  return checkCommand({ argv: [program, ...more], effect }, { has, disposable, folders: ['/own'] })
 }
 const operands = (devices: string[], paths: string[] = [], arrays = false) => ({
   kind: 'run',

@@ -9,7 +9,7 @@ const mounting = new Mutex()
 const ofLabs = new WeakMap<Clock, Mutex>()
 
 /** Runs `work` when no other mount does, under a hold. */
-export async function mountingAlone<T>(
+export async function withExclusiveMount<T>(
   clock: Clock,
   why: string,
   work: (held: InterruptedHold) => Promise<T>,

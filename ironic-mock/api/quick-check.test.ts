@@ -10,7 +10,7 @@ import {
   type Operation,
 } from '../../wire/index.js'
 import { isMac, isUuid } from './formats.js'
-import { isSurelyValid } from './surely-valid.js'
+import { isValidWithoutAjv } from './quick-check.js'
 
 const schemasOf = ({ body, querySchema }: Operation): JsonSchema[] => [
   ...(body && 'document' in body ? [body.document] : []),
@@ -59,7 +59,7 @@ test('surely valid values are valid by ajv too', () => {
     let ours = 0
     fc.assert(
       fc.property(nearly(schema), (value) => {
-        const sure = isSurelyValid(schema, value)
+        const sure = isValidWithoutAjv(schema, value)
         if (sure) ours++
         if (sure) expect(validate(value)).toBe(true)
       }),
@@ -81,7 +81,7 @@ test.each(['nodes.create', 'nodes.patch', 'ports.create', 'ports.patch', 'portgr
     }).compile(schema!)
     fc.assert(
       fc.property(nearly(schema!), (value) => {
-        expect(isSurelyValid(schema!, value)).toBe(validate(value))
+        expect(isValidWithoutAjv(schema!, value)).toBe(validate(value))
       }),
     )
   },

@@ -7,7 +7,7 @@ export interface Answer {
 }
 
 /** A minimal client, so that the measurement is of the server: it retries only while a node is locked. */
-export class Asker implements Disposable {
+export class BenchClient implements Disposable {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 })
   readonly #url: string
   readonly #headers: Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 /** A map that takes memory with its first entry: most maps of thousands of idle machines have none. */
-export class LateMap<K, V> implements Iterable<[K, V]> {
+export class LazyMap<K, V> implements Iterable<[K, V]> {
   #entries: Map<K, V> | undefined
 
   constructor(entries: Iterable<readonly [K, V]> = []) {

@@ -4,7 +4,7 @@ import { compareWithImage, inspectDisk, openFileDisk } from '../../../machine/in
 import { systemClock } from '../../../runtime/index.js'
 import { IronicClient, type Transport } from '../../../wire/index.js'
 import { pause } from './link.js'
-import type { Installing } from './itinerary.js'
+import type { Installing } from './client-goals.js'
 import type { Operator } from './operator.js'
 
 /** The node's disk, read back: the image, the last config that was asked for, its kernel argument; and it has booted. */

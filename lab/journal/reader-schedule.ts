@@ -17,7 +17,7 @@ const STEPS = 64
  * with the time that it took: any number of them leaves the lab nine tenths of its time. A reader in this process is woken at
  * once, since lab time goes on meanwhile.
  */
-export class ReaderRounds {
+export class ReaderSchedule {
   readonly #wall = systemClock()
   readonly #here = new Set<() => void>()
   /** Readers of the present round who have not had their turn. */

@@ -3,7 +3,7 @@ import type { Random } from '../../../runtime/index.js'
 import { IronicRefused, type ApiNode, type ProvisionState } from '../../../wire/index.js'
 import type { UpProcess } from '../commands/up-process.js'
 import { Counter } from './counter.js'
-import type { Itinerary, Wish } from './itinerary.js'
+import type { Itinerary, Wish } from './client-goals.js'
 import { answered, pause, seen, type Answer, type Life, type Link } from './link.js'
 
 /** A verb that Ironic has accepted. */

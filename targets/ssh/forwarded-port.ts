@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { errorChain, Scope, type Clock, type Logger } from '../../runtime/index.js'
 import type { SshConnection } from './connection.js'
 
-export interface LendParts {
+export interface ForwardParts {
   /** Name of the target, for messages. */
   name: string
   /** Opens a connection to the target. */
@@ -14,7 +14,7 @@ export interface LendParts {
 }
 
 /** A port of the target that is forwarded to this host. */
-export interface LentPort extends AsyncDisposable {
+export interface ForwardedPort extends AsyncDisposable {
   /** Port of the target's loopback interface, which its network cannot reach. */
   readonly port: number
 }
@@ -27,9 +27,9 @@ const PAUSE = 1000
  *
  * @throws UserError, LinkLost as for any connection; UserError when the target's sshd does not forward ports
  */
-export async function lendPort({ name, open, port, clock, logger }: LendParts): Promise<LentPort> {
+export async function forwardPort({ name, open, port, clock, logger }: ForwardParts): Promise<ForwardedPort> {
   const scope = new Scope()
-  const lend = async (wanted: number) => {
+  const forward = async (wanted: number) => {
     const connection = await open(scope.signal)
     try {
       const theirs = await connection.forwardIn(wanted, () => connect({ host: '127.0.0.1', port, noDelay: true }))
@@ -39,7 +39,7 @@ export async function lendPort({ name, open, port, clock, logger }: LendParts): 
       throw error
     }
   }
-  let { connection, theirs } = await lend(0).catch(async (error: unknown) => {
+  let { connection, theirs } = await forward(0).catch(async (error: unknown) => {
     await scope[Symbol.asyncDispose]()
     throw error
   })
@@ -53,7 +53,7 @@ export async function lendPort({ name, open, port, clock, logger }: LendParts): 
         for (;;) {
           await clock.sleep(PAUSE, { signal })
           try {
-            ;({ connection, theirs } = await lend(theirs))
+            ;({ connection, theirs } = await forward(theirs))
             break
           } catch (error) {
             signal.throwIfAborted()
