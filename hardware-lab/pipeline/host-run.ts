@@ -39,6 +39,9 @@ export class HostRun implements AsyncDisposable {
   readonly #options: HostRunOptions
   #bmc: Promise<Bmc | null> | undefined
   #console: ConsoleCapture | undefined
+  #isOver = false
+  /** The last save that a stage has asked for. */
+  #saving: Promise<void> | undefined
 
   constructor(options: HostRunOptions) {
     this.#options = options
@@ -66,6 +69,14 @@ export class HostRun implements AsyncDisposable {
     await this.#ended('ok')
   }
 
+  /** A stage whose time is over, or that a signal has ended, may still come here when another run goes on with the state. */
+  #save(folder: RunFolder): Promise<void> {
+    if (this.#isOver) return Promise.resolve()
+    const saved = folder.save(this.state)
+    this.#saving = saved.catch(() => {})
+    return saved
+  }
+
   /** Leaves the host out. */
   async skip(why: string): Promise<void> {
     this.state.skipped = why
@@ -73,6 +84,8 @@ export class HostRun implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true
+    await this.#saving
     await this.#endCapture()
     const bmc = await this.#bmc?.catch(() => null)
     await bmc?.[Symbol.asyncDispose]()
@@ -183,7 +196,7 @@ export class HostRun implements AsyncDisposable {
         this.#bmc.catch(() => (this.#bmc = undefined))
         return this.#bmc
       },
-      save: () => folder.save(state),
+      save: () => this.#save(folder),
       report: (event) => onEvent(masked(event, access)),
     }
   }

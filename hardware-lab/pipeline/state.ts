@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder, UserError, userError } from '../../runtime/index.js'
@@ -200,7 +199,7 @@ export class RunFolder {
 
   #replace(path: string, text: string): Promise<void> {
     return this.#doing(async () => {
-      const fresh = `${path}.${randomUUID()}.new`
+      const fresh = `${path}.new`
       const file = await open(fresh, 'w', 0o600)
       try {
         await file.writeFile(`${text}\n`)
