@@ -160,7 +160,7 @@ watched ${deploy(fetching(url))}
 grep -c 'install failed' ${home}/out
 cp ${home}/out ${home}/failed
 watched ${deploy()}
-grep -o '"ok":true' ${home}/out | tail -1
+grep -o '"ok":true' ${home}/out | tail -1 | grep . || tail -n 3 ${home}/out
 grep -c 'coreos-installer' ${home}/ps
 # Files of other tests come and go meanwhile.
 find /run /tmp /dev/shm /var/tmp /var/log ${home} -xdev -type f -size -16M -newer ${patterns} -exec grep -slaF -f ${patterns} {} + 2>/dev/null | sort -u >${home}/found
