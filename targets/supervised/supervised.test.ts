@@ -249,7 +249,8 @@ test('folders have mode 0700 and input 0600, and the input is removed in the end
   expect((await stat(join(folder, 'z'))).mode & 0o777).toBe(0o700)
   expect((await stat(join(folder, 'z/in'))).mode & 0o777).toBe(0o600)
   await run.exit
-  expect((await readdir(join(folder, 'z'))).sort()).toEqual(['err', 'exit', 'group', 'out', 'pid'])
+  // The exit code is there a moment before the input is gone.
+  await expect.poll(async () => (await readdir(join(folder, 'z'))).sort()).toEqual(['err', 'exit', 'group', 'out', 'pid'])
   expect((await readdir(folder)).filter((name) => name.startsWith('staged'))).toEqual([])
 })
 

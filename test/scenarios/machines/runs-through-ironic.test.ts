@@ -261,7 +261,7 @@ test('a run that is killed anywhere and goes on has each host installed once, an
   })
   expect([direct.compared_with, direct.through_ironic]).toEqual([null, null])
   expect(runReportText(direct)).toMatch(
-    /Both ways, this run and .*:\n +directly +through Ironic\n  worker-8  ok, [\d.]+ s +ok, /,
+    /Both ways, this run and .*:\n +directly +through Ironic\n  worker-8  ok, [\d.]+ m?s +ok, /,
   )
   expect(reportHtml(direct)).toContain('Through Ironic')
 }, 120_000)
