@@ -250,7 +250,9 @@ test('folders have mode 0700 and input 0600, and the input is removed in the end
   expect((await stat(join(folder, 'z/in'))).mode & 0o777).toBe(0o600)
   await run.exit
   // The exit code is there a moment before the input is gone.
-  await expect.poll(async () => (await readdir(join(folder, 'z'))).sort()).toEqual(['err', 'exit', 'group', 'out', 'pid'])
+  await expect
+    .poll(async () => (await readdir(join(folder, 'z'))).sort())
+    .toEqual(['err', 'exit', 'group', 'out', 'pid'])
   expect((await readdir(folder)).filter((name) => name.startsWith('staged'))).toEqual([])
 })
 
