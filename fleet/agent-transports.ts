@@ -6,16 +6,18 @@ import { HttpTransport, type ClientTls, type Transport } from '../wire/index.js'
 /** The ways from agents to their Ironics: agents with the same TLS settings share their connections. */
 export class AgentTransports implements AsyncDisposable {
   readonly #clock: Clock
+  readonly #own: OwnIronic | undefined
   readonly #open = new Map<string, HttpTransport>()
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, own?: OwnIronic) {
     this.#clock = clock
+    this.#own = own
   }
 
   /** @throws UserError for settings that cannot be used, and for a file that the ramdisk lacks */
   of(boot: AgentBoot): Transport {
     const settings = readSettings(boot.parameters, { files: boot.configFiles })
-    const tls = tlsOf(settings, boot)
+    const tls = tlsOf(settings, boot, this.#own)
     const key = JSON.stringify([tls, settings.requestTimeout])
     let transport = this.#open.get(key)
     if (!transport) {
@@ -30,8 +32,15 @@ export class AgentTransports implements AsyncDisposable {
   }
 }
 
-function tlsOf({ client }: AgentSettings, boot: AgentBoot): ClientTls {
+/** The Ironic that agents call which the fleet itself boots: no medium has a certificate for them. */
+export interface OwnIronic {
+  url: string
+  tls: ClientTls
+}
+
+function tlsOf({ client, apiUrls }: AgentSettings, boot: AgentBoot, own: OwnIronic | undefined): ClientTls {
   const { insecure, caFile, certFile, keyFile } = client
+  if (own && !insecure && caFile === null && apiUrls[0] === own.url) return own.tls
   return {
     insecure,
     ...(caFile === null ? {} : { ca: fileIn(boot, caFile) }),

@@ -11,7 +11,9 @@ import type {
 import type { HardwareFleet, MachinePace, Machines } from '../machine/index.js'
 import type { Clock, Logger, Random } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
+import type { ClientTls } from '../wire/index.js'
 import type { FleetHost } from './hosts.js'
+import type { ListedSystem } from './systems-file.js'
 
 /** An address to listen on, and the one that others reach it by. */
 export interface ListenAt {
@@ -24,6 +26,8 @@ export interface ListenAt {
 export interface FleetOptions {
   /** Minimum number of machines; a state folder may have more. */
   count: number
+  /** Machines with ids, names and addresses of their own, besides those of {@link count}. */
+  systems?: readonly ListedSystem[]
   /** Hardware of new machines. */
   hardware?: HardwareFleet
   /** The BMCs of all machines. */
@@ -40,11 +44,16 @@ export interface FleetOptions {
   ironicUrl?: string
   /** Port that receives notifications of power changes, as fake-ipa's does; needs {@link ironicUrl}. Default: no such port. */
   notifierPort?: number
+  /** How agents that the fleet itself boots verify that Ironic. Default: by the certificates that this host trusts. */
+  ironicTls?: ClientTls
   /** Serves the BMCs by HTTPS: `own` with a certificate that is made. */
   tls?: { certificate: string; key: string } | 'own'
   account?: Partial<BmcAccount>
   folder?: StateFolder | null
-  /** URL of the boot script that network boots begin with. */
+  /**
+   * URL of the boot script that network boots begin with. Default for {@link systems} with {@link ironicUrl}: one that starts an
+   * agent which calls this Ironic.
+   */
   bootScript?: string
   /** Certificate (PEM) by which servers of media are checked; by default none is, as by most BMCs. */
   mediaCa?: string

@@ -3,6 +3,7 @@ import { extname } from 'node:path'
 import { stringify } from 'yaml'
 import { held, UserError, type Clock } from '../runtime/index.js'
 import type { FleetHost } from './hosts.js'
+import { isMachineId } from './sushy-system.js'
 import { nodeFields } from './node-fields.js'
 
 const FORMATS: Readonly<Record<string, (hosts: readonly FleetHost[], options: HostsOptions) => string>> = {
@@ -102,6 +103,11 @@ function manifestsText(hosts: readonly FleetHost[], options: HostsOptions): stri
 
 function manifests(host: FleetHost, options: HostsOptions): object[] {
   const { name, account, selfSigned, bootMac, firmware } = host
+  if (!isMachineId(name))
+    throw new UserError('hosts-out', `${name} cannot name a BareMetalHost`, {
+      kind: 'usage',
+      remedy: 'write nodes to a .json file, or use small letters, digits, and - and . within the name',
+    })
   return [
     {
       ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: `${name}-bmc` }, type: 'Opaque' },

@@ -43,7 +43,12 @@ test('a notification of a pending power-on boots an agent at the announced time;
   const machine = there.machines.get(uuid)!
   expect(machine.boot()).toMatchObject({
     outcome: 'ramdisk',
-    source: { parameters: { 'ipa-api-url': 'http://192.0.2.1:6385' } },
+    source: {
+      parameters: {
+        'ipa-api-url': 'http://192.0.2.1:6385',
+        'ipa-inspection-callback-url': 'http://192.0.2.1:6385/v1/continue_inspection',
+      },
+    },
   })
   expect(there.up).toEqual(['00:5c:52:31:3a:9c'])
   // The emulator reports every change of a system; one without pending power changes nothing.
@@ -66,15 +71,19 @@ test('a system that boots its disk boots it', async () => {
 
 test.each([
   ['no JSON', '{', /is not JSON/],
-  ['no uuid', { name: 'x' }, /has no uuid/],
-  ['a path as its uuid', report('On', { uuid: '../../../../tmp/evil' }), /has a uuid that cannot name a machine/],
-  ['control characters in its uuid', report('On', { uuid: 'a"b\u0000' }), /has a uuid that cannot name a machine/],
+  ['no uuid', { name: 'x' }, /uuid is missing/],
+  ['a path as its uuid', report('On', { uuid: '../../../../tmp/evil' }), /uuid cannot name a machine/],
+  ['control characters in its uuid', report('On', { uuid: 'a"b\u0000' }), /uuid cannot name a machine/],
   ['a uuid of 5,000 characters', report('On', { uuid: 'x'.repeat(5000) }), /249 at most/],
-  ['a uuid that is a number', report('On', { uuid: 7 }), /has no uuid/],
-  ['an address that is none', report('On', { nics: [{ mac: MAC, ip: 'not-an-ip' }] }), /has nics that are no list/],
-  ['an address that is a number', report('On', { nics: [{ mac: MAC, ip: 5 }] }), /has nics that are no list/],
-  ['no NIC in its list of NICs', report('On', { nics: [null] }), /has nics that are no list/],
-  ['a MAC address that is none', report('On', { nics: [{ mac: 'x' }] }), /has nics that are no list/],
+  ['a uuid that is a number', report('On', { uuid: 7 }), /uuid is missing/],
+  [
+    'an address that is none',
+    report('On', { nics: [{ mac: MAC, ip: 'not-an-ip' }] }),
+    /nics\[0\]\.ip is .*not-an-ip.*, which is no IP/,
+  ],
+  ['an address that is a number', report('On', { nics: [{ mac: MAC, ip: 5 }] }), /nics\[0\]\.ip is 5, which is no IP/],
+  ['no NIC in its list of NICs', report('On', { nics: [null] }), /nics\[0\] is no \{mac, ip\}/],
+  ['a MAC address that is none', report('On', { nics: [{ mac: 'x' }] }), /nics\[0\]\.mac is .*, which is no MAC/],
   ['a pending power of another form', report('On', { pending_power: 'On' }), /pending_power without power_state/],
 ])('a notification with %s is refused by what is wrong', async (_, body, why) => {
   await using there = await scene()

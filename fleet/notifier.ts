@@ -1,7 +1,8 @@
-import { isIPv4, isIPv6 } from 'node:net'
 import { errorChain, UserError, type Clock, type Logger } from '../runtime/index.js'
 import { defaultMachineSpec, type Machine, type Machines, type MachineSpec } from '../machine/index.js'
 import type { Dispatch, WireResponse } from '../wire/index.js'
+import { agentParameters } from './boot-agent.js'
+import { readSystem, type SushySystem } from './sushy-system.js'
 
 export interface NotifierParts {
   machines: Machines
@@ -14,10 +15,7 @@ export interface NotifierParts {
 }
 
 /** A system as the fake driver of sushy-tools reports it with every change (`_send_external_notification`). */
-interface ReportedSystem {
-  /** The id of its machine. */
-  id: string
-  nics: { mac: string; ip?: string | null }[]
+interface ReportedSystem extends SushySystem {
   /** Default Hdd. */
   bootDevice: string
   pending: { on: boolean; /** Seconds since the epoch. */ at: number } | null
@@ -39,7 +37,7 @@ export function notifier({ machines, ironicUrl, most = MOST_MACHINES, clock, log
     const machine = machines.get(system.id) ?? (await machineOf(machines, system))
     if (machine.power() === 'on') return
     await machine.setBoot(
-      system.bootDevice === 'Hdd' ? { kind: 'disk' } : { kind: 'ramdisk', parameters: { 'ipa-api-url': ironicUrl } },
+      system.bootDevice === 'Hdd' ? { kind: 'disk' } : { kind: 'ramdisk', parameters: agentParameters(ironicUrl) },
     )
     await machine.setPower('on')
   }
@@ -87,12 +85,10 @@ function read(body: string | undefined): ReportedSystem {
   } catch {
     throw wrong('is not JSON')
   }
-  const { uuid, nics = [], boot_device: device = 'Hdd', pending_power: pending } = (document ?? {}) as Fields
-  if (typeof uuid !== 'string' || uuid === '') throw wrong('has no uuid')
-  const id = uuid.toLowerCase()
-  if (!isMachineId(id))
-    throw wrong(`has a uuid that cannot name a machine: letters, digits, - and . within, ${LONGEST_ID} at most`)
-  if (!Array.isArray(nics) || !nics.every(isNic)) throw wrong('has nics that are no list of {mac, ip}')
+  const { id, nics } = readSystem(document, (key, what, remedy) =>
+    wrong(`cannot be used: ${key === '' ? 'the system' : key} ${what}; ${remedy}`),
+  )
+  const { boot_device: device = 'Hdd', pending_power: pending } = document as Fields
   const system = { id, nics, bootDevice: String(device) }
   if (pending === null || pending === undefined) return { ...system, pending: null }
   const { power_state: state, apply_time: at = 0 } = pending as Fields
@@ -104,33 +100,11 @@ function read(body: string | undefined): ReportedSystem {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The longest name of a BareMetalHost whose Secret, `NAME-bmc`, has a name too. */
-const LONGEST_ID = 249
-
-/** Whether `--hosts-out` can write a BareMetalHost of this name: Kubernetes takes subdomains of RFC 1123. */
-const isMachineId = (id: string): boolean =>
-  id.length <= LONGEST_ID && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(id)
-
-function isNic(nic: unknown): nic is ReportedSystem['nics'][number] {
-  const { mac, ip } = (nic ?? {}) as Fields
-  const hasAddress = ip === undefined || ip === null || (typeof ip === 'string' && (isIPv4(ip) || isIPv6(ip)))
-  return typeof mac === 'string' && /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(mac) && hasAddress
-}
-
 /** Makes the machine of a reported system. The emulator is its BMC. */
 function machineOf(machines: Machines, { id, nics }: ReportedSystem): Promise<Machine> {
   const spec: MachineSpec = defaultMachineSpec({ id })
-  const ofSystem = nics.map(({ mac, ip }, index) => ({
-    ...{
-      name: `eno${index + 1}`,
-      mac: mac.toLowerCase(),
-      ipv4: ip && isIPv4(ip) ? ip : null,
-      carrier: true,
-      pxe: index === 0,
-    },
-  }))
   return machines.create({
-    ...{ ...spec, bmc: null, nics: ofSystem.length > 0 ? ofSystem : spec.nics },
+    ...{ ...spec, bmc: null, nics: nics.length > 0 ? nics : spec.nics },
     disks: spec.disks.map((disk) => ({ ...disk, backing: { kind: 'described' } })),
   })
 }

@@ -16,7 +16,14 @@ import {
   simulatedStaging,
   type IpmiListener,
 } from '../lab/index.js'
-import { NO_PACE, openMachines, type Machine, type Machines, type MachineSpec } from '../machine/index.js'
+import {
+  NO_PACE,
+  openMachines,
+  type BootNetwork,
+  type Machine,
+  type Machines,
+  type MachineSpec,
+} from '../machine/index.js'
 import { createRedfishService, refuseUnreadRequest } from '../redfish/index.js'
 import {
   opening,
@@ -30,14 +37,14 @@ import {
   type Scope,
 } from '../runtime/index.js'
 import { probedDispatch, serveHttp, type HttpServerOptions, type TlsOptions } from '../wire/index.js'
-import { AgentTransports } from './agent-transports.js'
+import { AgentTransports, type OwnIronic } from './agent-transports.js'
+import { agentNetwork, agentParameters } from './boot-agent.js'
 import { FleetAccounts } from './fleet-accounts.js'
 import type { Fleet, FleetOptions } from './fleet-options.js'
 import { hostOf } from './hosts.js'
+import { foundByName, makeMachines, makeSystems, numberedSpecs } from './make-machines.js'
 import { notifier } from './notifier.js'
 
-/** Machines whose making is under way at a time. */
-const AT_ONCE = 500
 /** Limits on the journal's entries, and on the bytes of their bodies: a lab's journal could take more than all machines. */
 const JOURNAL = { capacity: 5000, bytes: 8 * 2 ** 20 }
 /** Bytes of a request to a BMC. */
@@ -83,7 +90,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
       ? openOnSavedPort('agent-port', agentsLost, { folder, logger }, openForAgents)
       : openForAgents(agentPort)),
   )
-  const transports = scope.use(new AgentTransports(clock))
+  const transports = scope.use(new AgentTransports(clock, ownIronic(options)))
   // Each part needs another that is made after it.
   // eslint-disable-next-line prefer-const -- machines tell agents, and the control API asks machines
   let machines: Machines
@@ -126,11 +133,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
     logger: withFields(logger, { room: 'machine' }),
     stage: simulatedStaging(options.images, { clock, random, logger }),
-    network: bootNetwork({
-      clock,
-      trust: options.mediaCa === undefined ? 'none' : { ca: options.mediaCa },
-      bootScript: options.bootScript,
-    }),
+    network: networkOf(options),
     events: {
       ramdiskUp: (machine, boot) => {
         agents.ramdiskUp(machine, boot)
@@ -144,10 +147,13 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   scope.use(agents)
   scope.onClose(() => control.end())
   for (const machine of machines.list()) await made(machine, control.faults)
-  await makeMachines(options.count, machines, specOf, (machine) => made(machine, control.faults))
+  const ready = (machine: Machine): Promise<void> => made(machine, control.faults)
+  await makeMachines(numberedSpecs(options.count, machines, specOf), machines, ready)
+  if (options.systems)
+    await makeSystems(options.systems, { machines, hardware: options.hardware, disks, ready, logger })
 
   const service = createRedfishService({
-    ...{ machines, accounts, clock, probe, random: systemRandom },
+    ...{ machines: foundByName(machines), accounts, clock, probe, random: systemRandom },
     // A service keeps its identity over restarts (DSP0268, ServiceRoot.UUID).
     ...(folder === null ? {} : { uuid: uuidOf(`fleet ${folder.path}`) }),
     fetchFirmware: firmwareImages({ clock, ca: options.mediaCa }),
@@ -209,6 +215,18 @@ async function ipmiOf(
   return listenForIpmi(parts, machines.list(), { host: ipmi.host ?? host, port: ipmi.port, saved, logger })
 }
 
+/** Without a boot script the machines of a list boot as with fake-ipa: each starts an agent. */
+function networkOf({ clock, mediaCa, bootScript, systems, ironicUrl }: FleetOptions): BootNetwork {
+  const network = bootNetwork({ clock, trust: mediaCa === undefined ? 'none' : { ca: mediaCa }, bootScript })
+  return systems && ironicUrl !== undefined && bootScript === undefined ? agentNetwork(network, ironicUrl) : network
+}
+
+/** The Ironic of agents that the fleet itself boots. */
+function ownIronic({ ironicUrl, ironicTls }: FleetOptions): OwnIronic | undefined {
+  if (ironicUrl === undefined || ironicTls === undefined) return undefined
+  return { url: agentParameters(ironicUrl)['ipa-api-url']!, tls: ironicTls }
+}
+
 async function openNotifier(
   { notifierPort: port, ironicUrl, clock }: FleetOptions,
   { machines, host, logger, scope }: { machines: Machines; host: string; logger: Logger; scope: Scope },
@@ -224,26 +242,6 @@ const authority = (host: string, port: number): string => `${host.includes(':') 
 
 const pick = <T extends object, K extends keyof T>(from: T, ...keys: K[]): Pick<T, K> =>
   Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]]))) as Pick<T, K>
-
-/** Makes the machines that are missing, by their numbers. */
-async function makeMachines(
-  count: number,
-  machines: Machines,
-  specOf: (number: number) => MachineSpec,
-  ready: (machine: Machine) => Promise<void>,
-): Promise<void> {
-  const missing: MachineSpec[] = []
-  for (let number = 1; number <= count; number++) {
-    const spec = specOf(number)
-    if (!machines.get(spec.id)) missing.push(spec)
-  }
-  for (let from = 0; from < missing.length; from += AT_ONCE)
-    await Promise.all(
-      missing
-        .slice(from, from + AT_ONCE)
-        .map(async (spec) => ready(await machines.create(spec, { kind: 'boot order' }))),
-    )
-}
 
 /** Label of the faults of machines that were delivered broken. */
 const DEFECT = 'delivered broken'

@@ -42,6 +42,10 @@ export interface NicSpec {
 /** A simulated computer: its hardware and how its BMC is reached. */
 export interface MachineSpec {
   id: string
+  /** Name by which others know it. Default: its id. */
+  name?: string
+  /** UUID that its firmware reports. Default: one that follows from its serial number. */
+  uuid?: string
   /** Address and system id, as a node's driver_info has them; null for a machine without BMC. */
   bmc: { address: string; systemId: string; username?: string; password?: string } | null
   firmware: 'uefi' | 'bios'

@@ -4,6 +4,7 @@ import {
   hostsText,
   MIXED_RACK,
   openFleet,
+  readSystems,
   writeHosts,
   type Fleet,
   type FleetHost,
@@ -144,7 +145,7 @@ async function fleetOptions(
       ? undefined
       : passwordIn(passwordFile, await readText(passwordFile, 'file with the password'))
   return {
-    count: options.count ?? 1,
+    ...(await machinesOf(options)),
     ...(options.disks === undefined ? {} : { disks: options.disks === 'file' ? 'file' : 'described' }),
     ...(hardware === undefined ? {} : { hardware: await readHardware(hardware === SHIPPED ? MIXED_RACK : hardware) }),
     redfish: { host, port: options['redfish-port'] ?? 8000 },
@@ -154,6 +155,7 @@ async function fleetOptions(
     ...(advertise === undefined ? {} : { advertise }),
     ...(ironicUrl === undefined ? {} : { ironicUrl }),
     ...(notifierPort === undefined ? {} : { notifierPort }),
+    ...(ironicUrl === undefined ? {} : { ironicTls: (await accessOf(environment.variables)).tls }),
     ...(await tlsOf(options)),
     account: {
       ...(options.user === undefined ? {} : { username: options.user }),
@@ -167,6 +169,11 @@ async function fleetOptions(
     ...(steps ? { managers: await loadManagers(steps) } : {}),
     images: await imagesOf(options, environment),
   }
+}
+
+async function machinesOf({ count, systems }: FleetCommandOptions): Promise<Pick<FleetOptions, 'count' | 'systems'>> {
+  if (systems === undefined) return { count: count ?? 1 }
+  return { count: 0, systems: readSystems(await readText(systems, 'list of systems'), systems) }
 }
 
 function passwordIn(file: string, text: string): string {
@@ -258,6 +265,11 @@ function refuseContradictions(options: FleetCommandOptions): void {
         `name a .json file for nodes, enroll them with --enrol, or leave out --${name}`,
       )
   }
+  if (options.systems !== undefined && options.count !== undefined)
+    throw usageError(
+      '--systems and --count both say how many machines there are',
+      'leave out --count: each system of the list becomes a machine',
+    )
   if (options.enrol && options['ironic-url'] === undefined)
     throw usageError('--enrol needs an Ironic', 'name it with --ironic-url; env takes the URL from OS_ENDPOINT')
   if (options['notifier-port'] !== undefined && options['ironic-url'] === undefined)

@@ -158,6 +158,7 @@ export const REHEARSE_OPTIONS = [
 export const FLEET_OPTIONS = [
   ...([
     'count',
+    'systems',
     'hardware',
     'disks',
     'redfish-host',

@@ -90,9 +90,9 @@ function cpuInfo(spec: MachineSpec): string {
   ).join('')
 }
 
-/** The SMBIOS system UUID, derived from the serial number. */
+/** The SMBIOS system UUID, by default derived from the serial number. */
 export function systemUuid(spec: MachineSpec): string {
-  return uuidOf(`${spec.manufacturer}/${spec.product}/${spec.serial}/${spec.id}`)
+  return spec.uuid ?? uuidOf(`${spec.manufacturer}/${spec.product}/${spec.serial}/${spec.id}`)
 }
 
 function firmware(tree: TreeBuilder, spec: MachineSpec): void {

@@ -14,7 +14,7 @@ function systemOf({ machine }: Pick<MachineCall, 'machine'>): Document {
   const report = firmware.report()
   const own = (...more: string[]) => link('Systems', spec.id, ...more)
   return {
-    ...head('ComputerSystem', ['Systems', spec.id], spec.id),
+    ...head('ComputerSystem', ['Systems', spec.id], spec.name ?? spec.id),
     SystemType: 'Physical',
     Manufacturer: spec.manufacturer,
     Model: spec.product,

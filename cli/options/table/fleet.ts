@@ -11,6 +11,13 @@ export const FLEET_SHAPES = {
     description: 'machines to start with; a state folder may have more (default: 1)',
     schema: { type: 'integer', minimum: 0, maximum: 10_000 },
   },
+  systems: {
+    value: 'FILE',
+    example: 'nodes.json',
+    description:
+      'machines of a JSON list as sushy-tools has it in SUSHY_EMULATOR_FAKE_SYSTEMS, with their uuids and MAC addresses',
+    schema: TEXT,
+  },
   'redfish-host': {
     value: 'ADDRESS',
     description: 'address on which BMCs and agents listen (default: 127.0.0.1)',
