@@ -75,6 +75,33 @@ describe("machines of sushy-tools' list of systems", () => {
     expect((await call(there, `${path}/EthernetInterfaces`)).body).toMatchObject({ 'Members@odata.count': 1 })
   })
 
+  test.each([
+    ...[
+      'Chassis',
+      'Chassis/ID',
+      'Chassis/ID/Thermal',
+      'Managers',
+      'Managers/ID',
+      'Systems',
+      'Systems/ID',
+      'Systems/ID/BIOS',
+    ],
+    ...['Systems/ID/BIOS/Settings', 'Systems/ID/SecureBoot', 'Systems/ID/Processors', 'Systems/ID/SimpleStorage'],
+    ...['Systems/ID/Storage', 'Systems/ID/EthernetInterfaces', 'Systems/ID/EthernetInterfaces/MAC', 'Registries'],
+    ...[
+      'Systems/ID/VirtualMedia',
+      'Systems/ID/VirtualMedia/Cd',
+      'Managers/ID/VirtualMedia',
+      'Managers/ID/VirtualMedia/Cd',
+    ],
+    ...['Systems/ID/VirtualMedia/Cd/Certificates', 'UpdateService', 'TaskService', 'CertificateService'],
+    ...['CertificateService/CertificateLocations', 'Registries/BiosAttributeRegistry.v1_0_0'],
+  ])("answer at sushy-emulator's route %s, also with a slash at its end", async (route) => {
+    await using there = await fleet()
+    const path = route.replace('ID', FIRST.id).replace('MAC', FIRST.nics[0]!.mac)
+    expect([(await call(there, path)).status, (await call(there, `${path}/`)).status]).toEqual([200, 200])
+  })
+
   test('are listed for other programs by their names', async () => {
     await using there = await fleet()
     const { nodes } = JSON.parse(hostsText('nodes.json', there.hosts(), NODES)) as { nodes: object[] }

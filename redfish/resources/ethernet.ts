@@ -2,7 +2,8 @@ import { collection, head, link, type Document } from '../protocol/document.js'
 import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
 
 function interfaceOf({ machine: { spec }, params }: MachineCall): Document | undefined {
-  const nic = spec.nics.find(({ name }) => name === params['nic'])
+  // In sushy-tools' emulator the MAC address is the id.
+  const nic = spec.nics.find(({ name, mac }) => [name, mac].includes(params['nic']!))
   return (
     nic && {
       ...head('EthernetInterface', ['Systems', spec.id, 'EthernetInterfaces', nic.name], nic.name),

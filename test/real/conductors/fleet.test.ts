@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { cpio, writeIso } from '../../../bytes/index.js'
-import { enrolHosts, type Fleet } from '../../../fleet/index.js'
+import { enrolHosts, readSystems, type Fleet, type ListedSystem } from '../../../fleet/index.js'
 import { systemClock } from '../../../runtime/index.js'
-import { HttpTransport, type ApiPort, type JsonObject } from '../../../wire/index.js'
+import { HttpTransport, type ApiNode, type ApiPort, type JsonObject } from '../../../wire/index.js'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { readFleet } from '../../../machine/index.js'
 import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
 import { debianProgram } from '../peers.js'
+import { Baremetal } from '../programs/clients/baremetal.js'
 import { fleetFor, fleetIronic, FleetNode, storyOf, type FleetIronic } from '../fleet-ironic.js'
 
 /** Milliseconds with a cold cache, minutes of which are the installation of peers. */
@@ -19,6 +21,12 @@ const LONGEST = 600_000
 
 let there: FleetIronic
 let fleet: Fleet & { log: string[] }
+/** In the place of sushy-tools and fake-ipa: no boot script, and agents that call this Ironic. */
+let systems: Fleet & { log: string[] }
+const SYSTEMS = readSystems(
+  readFileSync(new URL('../../fixtures/systems/nodes.json', import.meta.url), 'utf8'),
+  'nodes.json',
+)
 beforeAll(async () => {
   // Ironic fills the virtual stick by it.
   const [ironic] = await Promise.all([fleetIronic(), debianProgram('mcopy', 'mtools')])
@@ -34,9 +42,12 @@ beforeAll(async () => {
   }))
   const dell = { manufacturer: 'Dell Inc.', product: 'PowerEdge R650', disks }
   const hardware = readFleet({ machines: [{ count: 4 }, dell, { count: 2 }] }, 'the machines of this test')
+  const account = { username: 'admin', password: 'password' }
+  systems = await fleetFor({ count: 0, systems: SYSTEMS, ironicUrl: there.ironic.url, account })
   fleet = await fleetFor({ count: 7, hardware, bootScript: `${there.url}/boot.ipxe` })
 }, INSTALLATION)
 afterAll(async () => {
+  await systems?.[Symbol.asyncDispose]()
   await fleet?.[Symbol.asyncDispose]()
   await there?.[Symbol.asyncDispose]()
 })
@@ -262,6 +273,60 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       await installCoreos(one)
       expect(noted(one)).toContain('boot pxe')
       await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: 30_000 }).toBe('disk')
+    },
+    LONGEST,
+  )
+
+  test(
+    "of sushy-tools' list: created as Metal3's scripts do it, inspected, cleaned and installed without media of this Ironic",
+    async ({ expect }) => {
+      const [first, second] = SYSTEMS as [ListedSystem, ListedSystem]
+      const info = (system: string): Record<string, string> => ({
+        ...{ redfish_address: systems.redfishUrl, redfish_system_id: `/redfish/v1/Systems/${system}` },
+        ...{ redfish_username: 'admin', redfish_password: 'password' },
+      })
+      const nodeOf = ({ id, name }: ListedSystem, uuid: string) =>
+        new FleetNode(there.ironic, uuid, name, () => storyOf(systems, id))
+      const inspected = async (one: FleetNode): Promise<unknown> => {
+        await one.provision('manage')
+        await one.settled('manageable')
+        await one.provision('inspect')
+        await one.settled('manageable')
+        return (await there.ironic.send('GET', `/v1/nodes/${one.uuid}/inventory`)).body
+      }
+
+      // create_nodes.py: the system's uuid is the node's too, and Ironic learns of its NICs from the BMC.
+      const byScript = async (): Promise<void> => {
+        await using baremetal = await Baremetal.open({ OS_AUTH_TYPE: 'none', OS_ENDPOINT: there.ironic.url })
+        const settings = Object.entries(info(first.id)).flatMap(([name, value]) => [
+          '--driver-info',
+          `${name}=${value}`,
+        ])
+        const created = await baremetal.run([
+          ...['node', 'create', '--driver', 'redfish', ...settings, '--uuid', first.id, '--name', first.name],
+        ])
+        expect(created).toMatchObject({ code: 0 })
+        const inventory = await inspected(nodeOf(first, first.id))
+        expect(inventory).toMatchObject({ inventory: { interfaces: [{ mac_address: first.nics[0]!.mac }] } })
+      }
+
+      // create-bmhs.py: BareMetal Operator makes a node that boots by iPXE in BIOS mode, and a port of a random address.
+      const byOperator = async (): Promise<void> => {
+        const fields = {
+          ...{ driver: 'redfish', name: second.name, driver_info: info(second.id), boot_interface: 'ipxe' },
+          ...{ deploy_interface: 'custom-agent', properties: { capabilities: 'boot_mode:bios', cpu_arch: 'x86_64' } },
+        }
+        const { uuid } = (await there.ironic.done(201, 'POST', '/v1/nodes', fields)) as ApiNode
+        await there.ironic.done(201, 'POST', '/v1/ports', { address: '0a:00:00:00:00:99', node_uuid: uuid })
+        const two = nodeOf(second, uuid)
+        await inspected(two)
+        await available(two)
+        await installCoreos(two)
+        const machine = systems.machines.get(second.id)!
+        await expect.poll(() => machine.boot()?.outcome, { timeout: 30_000 }).toBe('disk')
+        expect(machine.firmware.bootMode).toBe('bios')
+      }
+      await Promise.all([byScript(), byOperator()])
     },
     LONGEST,
   )
