@@ -3,7 +3,6 @@ import { UserError } from '../../runtime/index.js'
 import { BmcLog, type LogEntry, type LogKind } from './bmc-log.js'
 import { IpmiSettings } from './bmc-settings.js'
 import { BootSettings, type BootOverride } from './boot-override.js'
-import { isDell } from './vendors.js'
 import { factorySettings, settingProblem, type BiosValue } from './firmware-settings.js'
 import type {
   BmcClock,
@@ -17,6 +16,7 @@ import type {
   SecureBootDatabase,
   VirtualMedium,
 } from './firmware-state.js'
+import { firmwareVersions } from './firmware-versions.js'
 import type { MachineSpec } from '../machine-spec.js'
 
 /** Parts of a machine that its firmware uses. */
@@ -97,22 +97,7 @@ export class MachineFirmware {
 
   /** The components and their versions. */
   versions(): FirmwareVersion[] {
-    const { nics, serial, manufacturer, product } = this.#spec
-    const flashed = this.#state.versions ?? {}
-    const component = (name: string, version: string, more: Partial<FirmwareVersion> = {}): FirmwareVersion => ({
-      ...{ component: name, version: flashed[name] ?? version, vendor: null, model: null, serial: null },
-      ...more,
-    })
-    return [
-      component('bios', '1.0.0'),
-      isDell(this.#spec)
-        ? component('bmc', '7.10.30.00', { model: '16G Monolithic' })
-        : component('bmc', '2.0.0', { model: `${product} BMC` }),
-      ...nics.map((_, index) => {
-        const nic = `NIC-${serial}-${index + 1}`
-        return component(`nic:${nic}`, '3.0.0', { vendor: manufacturer, model: 'Simulated NIC', serial: nic })
-      }),
-    ]
+    return firmwareVersions(this.#spec, this.#state.versions ?? {})
   }
 
   async setBootMode(mode: 'uefi' | 'bios'): Promise<void> {

@@ -13,9 +13,17 @@ export const link = (...path: readonly string[]): Reference => ({ '@odata.id': p
 /** `/redfish/v1/Systems/machine-1`, of its parts below the root. */
 export function pathOf(...path: readonly string[]): string {
   let result = '/redfish/v1'
-  for (const part of path) result += `/${PLAIN.test(part) ? part : encodeURIComponent(part).replaceAll('%3A', ':')}`
+  for (const part of path) result += `/${encoded(part)}`
   return result
 }
+
+/** References to members of a collection. For thousands its path is written once. */
+export function linksBelow(path: readonly string[], ids: readonly string[]): Reference[] {
+  const above = pathOf(...path)
+  return ids.map((id) => ({ '@odata.id': `${above}/${encoded(id)}` }))
+}
+
+const encoded = (part: string): string => (PLAIN.test(part) ? part : encodeURIComponent(part).replaceAll('%3A', ':'))
 
 /** Most ids need no encoding; collections of ten thousand are written often. */
 const PLAIN = /^[\w.~:-]*$/

@@ -1,8 +1,8 @@
 import { maskedAddress } from '../../bytes/index.js'
-import type { FirmwareVersion, Machine } from '../../machine/index.js'
+import { firmwareComponents, type FirmwareVersion, type Machine } from '../../machine/index.js'
 import { during } from '../../runtime/index.js'
 import { anything, bool, checkAction, listOf, nullable, oneOf, text, url } from '../protocol/checks.js'
-import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
+import { collection, head, link, linksBelow, pathOf, status, type Document } from '../protocol/document.js'
 import { message } from '../protocol/messages.js'
 import { Refusal } from '../protocol/refusal.js'
 import { ofService, type Call, type Outcome, type Resource } from '../protocol/resource.js'
@@ -153,9 +153,10 @@ export const UPDATE_RESOURCES: readonly Resource[] = [
   ofService('/UpdateService/FirmwareInventory', {
     reads: 'read firmware',
     get: ({ service, caller }) => {
-      const all = (caller ? service.visible(caller) : []).flatMap(componentsOf)
-      const members = all.map(({ machine, component }) => link(...INVENTORY, inventoryId(machine, component.component)))
-      return collection('SoftwareInventoryCollection', INVENTORY, 'Firmware', members)
+      const ids: string[] = []
+      for (const machine of caller ? service.visible(caller) : [])
+        for (const component of firmwareComponents(machine.spec)) ids.push(inventoryId(machine, component))
+      return collection('SoftwareInventoryCollection', INVENTORY, 'Firmware', linksBelow(INVENTORY, ids))
     },
   }),
   ofService('/UpdateService/FirmwareInventory/{component}', { reads: 'read firmware', get: inventoryOf }),

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest'
 import { cpio, writeIso } from '../../../bytes/index.js'
 import { enrolHosts, readSystems, type Fleet, type ListedSystem } from '../../../fleet/index.js'
 import { systemClock } from '../../../runtime/index.js'
-import { HttpTransport, type ApiNode, type ApiPort, type JsonObject } from '../../../wire/index.js'
+import { HttpTransport, type ApiPort, type JsonObject } from '../../../wire/index.js'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { readFleet } from '../../../machine/index.js'
 import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
@@ -280,53 +280,37 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
   test(
     "of sushy-tools' list: created as Metal3's scripts do it, inspected, cleaned and installed without media of this Ironic",
     async ({ expect }) => {
-      const [first, second] = SYSTEMS as [ListedSystem, ListedSystem]
-      const info = (system: string): Record<string, string> => ({
-        ...{ redfish_address: systems.redfishUrl, redfish_system_id: `/redfish/v1/Systems/${system}` },
-        ...{ redfish_username: 'admin', redfish_password: 'password' },
-      })
-      const nodeOf = ({ id, name }: ListedSystem, uuid: string) =>
-        new FleetNode(there.ironic, uuid, name, () => storyOf(systems, id))
-      const inspected = async (one: FleetNode): Promise<unknown> => {
-        await one.provision('manage')
-        await one.settled('manageable')
-        await one.provision('inspect')
-        await one.settled('manageable')
-        return (await there.ironic.send('GET', `/v1/nodes/${one.uuid}/inventory`)).body
-      }
-
+      const [{ id: uuid, name, nics }] = SYSTEMS as [ListedSystem]
+      const machine = systems.machines.get(uuid)!
       // create_nodes.py: the system's uuid is the node's too, and Ironic learns of its NICs from the BMC.
-      const byScript = async (): Promise<void> => {
+      const info = {
+        ...{ redfish_address: systems.redfishUrl, redfish_system_id: `/redfish/v1/Systems/${uuid}` },
+        ...{ redfish_username: 'admin', redfish_password: 'password' },
+      }
+      const settings = Object.entries(info).flatMap(([key, value]) => ['--driver-info', `${key}=${value}`])
+      {
         await using baremetal = await Baremetal.open({ OS_AUTH_TYPE: 'none', OS_ENDPOINT: there.ironic.url })
-        const settings = Object.entries(info(first.id)).flatMap(([name, value]) => [
-          '--driver-info',
-          `${name}=${value}`,
-        ])
-        const created = await baremetal.run([
-          ...['node', 'create', '--driver', 'redfish', ...settings, '--uuid', first.id, '--name', first.name],
-        ])
-        expect(created).toMatchObject({ code: 0 })
-        const inventory = await inspected(nodeOf(first, first.id))
-        expect(inventory).toMatchObject({ inventory: { interfaces: [{ mac_address: first.nics[0]!.mac }] } })
+        await baremetal.ok('node create --driver redfish', ...settings, '--uuid', uuid, '--name', name)
       }
-
-      // create-bmhs.py: BareMetal Operator makes a node that boots by iPXE in BIOS mode, and a port of a random address.
-      const byOperator = async (): Promise<void> => {
-        const fields = {
-          ...{ driver: 'redfish', name: second.name, driver_info: info(second.id), boot_interface: 'ipxe' },
-          ...{ deploy_interface: 'custom-agent', properties: { capabilities: 'boot_mode:bios', cpu_arch: 'x86_64' } },
-        }
-        const { uuid } = (await there.ironic.done(201, 'POST', '/v1/nodes', fields)) as ApiNode
-        await there.ironic.done(201, 'POST', '/v1/ports', { address: '0a:00:00:00:00:99', node_uuid: uuid })
-        const two = nodeOf(second, uuid)
-        await inspected(two)
-        await available(two)
-        await installCoreos(two)
-        const machine = systems.machines.get(second.id)!
-        await expect.poll(() => machine.boot()?.outcome, { timeout: 30_000 }).toBe('disk')
-        expect(machine.firmware.bootMode).toBe('bios')
-      }
-      await Promise.all([byScript(), byOperator()])
+      // create-bmhs.py: BareMetal Operator has it boot by iPXE in BIOS mode, and makes a port of a random address.
+      const one = new FleetNode(there.ironic, uuid, name, () => storyOf(systems, uuid))
+      await one.patch(
+        { op: 'replace', path: '/boot_interface', value: 'ipxe' },
+        { op: 'replace', path: '/deploy_interface', value: 'custom-agent' },
+        { op: 'add', path: '/properties/capabilities', value: 'boot_mode:bios' },
+      )
+      await there.ironic.done(201, 'POST', '/v1/ports', { address: '0a:00:00:00:00:99', node_uuid: uuid })
+      await one.provision('manage')
+      await one.settled('manageable')
+      await one.provision('inspect')
+      await one.settled('manageable')
+      const { body } = await there.ironic.send('GET', `/v1/nodes/${uuid}/inventory`)
+      expect(body).toMatchObject({ inventory: { interfaces: [{ mac_address: nics[0]!.mac }] } })
+      await available(one)
+      await installCoreos(one)
+      await expect.poll(() => machine.boot()?.outcome, { timeout: 30_000 }).toBe('disk')
+      expect(machine.firmware.bootMode).toBe('bios')
+      expect(machine.firmware.log.entries.map(({ kind }) => kind)).not.toContain('media inserted')
     },
     LONGEST,
   )
