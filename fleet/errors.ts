@@ -28,12 +28,12 @@ export const ERRORS = catalogue({
     sentence: 'the notification of a power change cannot be read',
     remedy: 'send a system as the fake driver of sushy-tools does',
   },
-  'systems-file': {
-    sentence: 'the list of systems cannot be used',
-    remedy: 'correct what the message names: docs/fleet.md says what a list of systems has',
-  },
   'ramdisk-file': {
     sentence: "the agent's options name a file that its ramdisk lacks",
     remedy: 'put it on the medium or into the Ignition config, or leave out the option',
+  },
+  'systems-file': {
+    sentence: 'the list of systems cannot be used',
+    remedy: 'correct what the message names: docs/fleet.md says what a list of systems has',
   },
 })
