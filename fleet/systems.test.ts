@@ -1,14 +1,15 @@
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { PROMPT_PACE } from '../agent/index.js'
+import { PROMPT_PACE, selfSigned } from '../agent/index.js'
 import { LabClient, openStateFolder } from '../lab/index.js'
 import { readFleet } from '../machine/index.js'
-import { LabClock, silent, systemRandom, type Logger } from '../runtime/index.js'
+import { LabClock, silent, systemClock, systemRandom, type Logger } from '../runtime/index.js'
 import { hostsText, openFleet, readSystems, type Fleet, type FleetOptions, type ListedSystem } from './index.js'
 
 const FILE = new URL('../test/fixtures/systems/nodes.json', import.meta.url.replace('/dist/fleet/', '/fleet/'))
@@ -36,9 +37,9 @@ async function call(of: Fleet, path: string, method = 'GET', body?: unknown) {
 }
 
 /** An Ironic that knows no node, and notes the requests that it gets. */
-async function refusingIronic() {
+async function refusingIronic(tls?: { certificate: string; key: string }) {
   const requests: { what: string; body: string }[] = []
-  const server = createServer((request, response) => {
+  const answer: RequestListener = (request, response) => {
     const parts: Buffer[] = []
     request.on('data', (part: Buffer) => parts.push(part))
     request.on('end', () => {
@@ -46,13 +47,14 @@ async function refusingIronic() {
       if (request.url === '/') return void response.end('{"default_version": {"id": "v1", "version": "1.99"}}')
       return void response.writeHead(404).end('{"error_message": "Not Found"}')
     })
-  })
+  }
+  const server = tls ? createTlsServer({ cert: tls.certificate, key: tls.key }, answer) : createServer(answer)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
+  return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
 }
 
 describe("machines of sushy-tools' list of systems", () => {
@@ -171,6 +173,23 @@ describe("machines of sushy-tools' list of systems", () => {
     })
     expect(there.machines.get(FIRST.id)!.boot()).toMatchObject({ outcome: 'ramdisk' })
     expect(there.machines.get(SECOND.id)!.power()).toBe('off')
+  })
+
+  test.each([
+    ['by the certificate that the fleet has', true, ['POST /v1/continue_inspection']],
+    ['by those that this host trusts, and call no other', false, []],
+  ])('have agents that verify the Ironic %s', async (_, isTrusted, expected) => {
+    const about = { hostname: 'ironic', address: '127.0.0.1', random: systemRandom, clock: systemClock() }
+    const identity = await selfSigned(about)
+    const ironic = await refusingIronic(identity)
+    const ironicTls = { insecure: false, ...(isTrusted ? { ca: identity.certificate } : {}) }
+    await using there = await fleet({ ironicUrl: `${ironic.url}/v1`, ironicTls, agentPace: PROMPT_PACE })
+    const machine = there.machines.get(FIRST.id)!
+    await machine.firmware.boot.setOverride({ target: 'Pxe', enabled: 'Once' })
+    await machine.setPower('on')
+    const ended = /the agent: (Ironic refused|giving up on sending) the inspection data/
+    await expect.poll(() => machine.console().join('\n'), { timeout: 10_000 }).toMatch(ended)
+    expect(ironic.requests.map(({ what }) => what).filter((what) => what.startsWith('POST'))).toEqual(expected)
   })
 
   test('with a boot script boot by that', async () => {
