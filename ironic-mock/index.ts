@@ -3,7 +3,7 @@ export { createIronicApi, type Guard, type IronicApiOptions, ironicRefusal } fro
 export { basicAuth, basicAuthorization } from './auth/basic-auth.js'
 export type { Conductor, DriverDescription } from './conductor/core/conductor.js'
 export { type Ironic, type IronicState, openIronic } from './conductor/core/open-ironic.js'
-export { type Policy, UPSTREAM_POLICY } from './conductor/core/policy.js'
+export { type ConductorConf, UPSTREAM_CONF } from './conductor/core/conductor-conf.js'
 export { deadlinesOf, type NodeDeadline } from './conductor/core/node-deadlines.js'
 export { type PlanEntry, type StepPlan, stepPlan } from './conductor/steps/step-plan.js'
 export { STABLE_STATES, STUCK_STATES, TRANSITIONS, UNSTABLE_STATES, VERBS } from './conductor/core/transitions.js'

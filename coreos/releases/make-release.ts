@@ -67,7 +67,7 @@ export function makeRelease(parts: ReleaseParts): MadeRelease {
   const references: ImageReferences = {
     ...{ kind: 'ImageStream', apiVersion: 'image.openshift.io/v1' },
     metadata: { name: version, creationTimestamp: created },
-    spec: { lookupPolicy: { local: false }, tags: components },
+    spec: { lookupConf: { local: false }, tags: components },
   }
   const metadata: ReleaseMetadata = {
     ...{ kind: 'cincinnati-metadata-v0', version, previous: [], next: [] },

@@ -13,14 +13,14 @@ import { AgentWork, agentFailure, type Subject } from '../agents/perform-agent.j
 import { callApi } from './api-call.js'
 import { changeHardware, readReport } from '../power/perform-hardware.js'
 import type { SeenPower } from './events.js'
-import type { Policy } from './policy.js'
+import type { ConductorConf } from './conductor-conf.js'
 
 export interface EffectRunnerOptions {
   bmcs: Bmcs
   agents: Transport
   clock: Clock
   probe: Probe
-  policy: Policy
+  conf: ConductorConf
   logger: Logger
   records: () => Records
   inventory: (node: string) => Promise<{ inventory: JsonObject } | undefined>
@@ -36,7 +36,7 @@ export class EffectRunner {
 
   constructor(options: EffectRunnerOptions) {
     this.#options = options
-    this.#agent = new AgentWork(options.agents, options.clock, options.policy)
+    this.#agent = new AgentWork(options.agents, options.clock, options.conf)
   }
 
   /**
@@ -62,7 +62,7 @@ export class EffectRunner {
 
   /** Reads the machine's power for the power sync; null for a node without a machine. */
   async seePower(subject: Subject): Promise<SeenPower | null> {
-    if (remembersPower(subject.node, this.#options.policy)) return null
+    if (remembersPower(subject.node, this.#options.conf)) return null
     try {
       const power = await (await this.#options.bmcs(subject.node, subject.ports)).power()
       if (power !== 'error') return { power }
@@ -172,7 +172,7 @@ export class EffectRunner {
 
   /** Hardware calls of the BMC; undefined for a node without a machine. */
   async #hardware({ node, ports }: Subject): Promise<BmcHardware | undefined> {
-    if (remembersPower(node, this.#options.policy)) return undefined
+    if (remembersPower(node, this.#options.conf)) return undefined
     return (await this.#options.bmcs(node, ports)).hardware
   }
 
@@ -182,7 +182,7 @@ export class EffectRunner {
   }
 
   #bmc({ node, ports }: Subject): Promise<Bmc | RememberedBmc> {
-    if (remembersPower(node, this.#options.policy)) return Promise.resolve(rememberedPower(node))
+    if (remembersPower(node, this.#options.conf)) return Promise.resolve(rememberedPower(node))
     return this.#options.bmcs(node, ports)
   }
 
@@ -193,7 +193,7 @@ export class EffectRunner {
     timeout: number | undefined,
     signal: AbortSignal,
   ): Promise<PowerState> {
-    const { powerStateChangeTimeout, softPowerOffTimeout } = this.#options.policy
+    const { powerStateChangeTimeout, softPowerOffTimeout } = this.#options.conf
     const limit = timeout ?? (target.startsWith('soft') ? softPowerOffTimeout : powerStateChangeTimeout)
     const goal = target === 'power off' || target === 'soft power off' ? 'power off' : 'power on'
     const skipped = target === 'soft power off' ? 'power off' : target
@@ -221,12 +221,12 @@ export class EffectRunner {
    * a node without a machine cannot change by itself.
    */
   async #awaitPowerOff(subject: Subject, signal: AbortSignal): Promise<PowerState> {
-    const { clock, policy } = this.#options
+    const { clock, conf } = this.#options
     const bmc = await this.#bmc(subject)
-    if (!remembersPower(subject.node, policy))
-      for (let poll = 1; poll <= policy.agentPowerOffPolls; poll++) {
+    if (!remembersPower(subject.node, conf))
+      for (let poll = 1; poll <= conf.agentPowerOffPolls; poll++) {
         if ((await bmc.power()) === 'power off') return 'power off'
-        await clock.sleep(policy.agentPowerOffInterval, { signal })
+        await clock.sleep(conf.agentPowerOffInterval, { signal })
       }
     return this.#setPower(bmc, 'power off', undefined, signal)
   }
