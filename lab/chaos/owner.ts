@@ -5,7 +5,7 @@ import { installCoreos, type StagedLab } from '../create-lab.js'
 import type { ChaosAction, Wish } from './plan.js'
 
 /** Lab time between two looks at a node. */
-const LOOK = seconds(15)
+const POLL_INTERVAL = seconds(15)
 /** Pause once no fault can strike any more: less happens then. */
 const LAST_LOOK = seconds(45)
 
@@ -39,7 +39,7 @@ export class Owner {
   #config = 0
   #sent: string | undefined
   #isReached = true
-  #pace = LOOK
+  #pace = POLL_INTERVAL
   #deployments = 0
 
   constructor(node: string, actions: readonly ChaosAction[], parts: OwnerParts) {

@@ -21,7 +21,7 @@ export interface ChaosOutcome {
 }
 
 /** Lab time that nodes get once all faults are lifted: longer than several of Ironic's limits one after another. */
-const PATIENCE = hours(4)
+const SETTLING_TIME = hours(4)
 
 /** Plays a plan in a lab of its own, in virtual time. */
 export async function playChaos(
@@ -59,7 +59,7 @@ export async function playChaos(
     const strikes = lab.faults.list().reduce((sum, { struck }) => sum + struck, 0)
     lab.faults.clear()
     for (const owner of owners) owner.wantLast()
-    for (let waited = 0; waited < PATIENCE && !owners.every((owner) => owner.isReached); waited += minutes(1)) {
+    for (let waited = 0; waited < SETTLING_TIME && !owners.every((owner) => owner.isReached); waited += minutes(1)) {
       options.signal?.throwIfAborted()
       await sleep(minutes(1))
     }

@@ -4,8 +4,8 @@ import type { Row } from './rows.js'
 import { withUp } from './up.js'
 
 /** How long memory is looked at after enrolment, and how often, in milliseconds. */
-const LOOKING = 3000
-const LOOK = 50
+const SAMPLING_TIME = 3000
+const SAMPLING_INTERVAL = 50
 
 /** Memory of a server whose nodes are idle. */
 export async function idleMemory(): Promise<Measured[]> {
@@ -33,7 +33,7 @@ const resident = (nodes: number): Promise<number> =>
 const smallestPss = (nodes: number): Promise<number> =>
   withUp(nodes, [], async (_, { pid }) => {
     let smallest = Infinity
-    for (const until = clock.now() + LOOKING; clock.now() < until; await clock.sleep(LOOK))
+    for (const until = clock.now() + SAMPLING_TIME; clock.now() < until; await clock.sleep(SAMPLING_INTERVAL))
       smallest = Math.min(smallest, await memoryOf(pid))
     return smallest
   })
