@@ -126,7 +126,7 @@ describe('a fleet', () => {
     const failed = () => there.journal.entries({ machine: 'machine-1', kind: 'boot' }).at(-1)
     await expect.poll(failed, { timeout: 10_000 }).toMatchObject({ what: 'no bootable device' })
     expect(failed()).toMatchObject({
-      error: expect.stringMatching(/^disk: no bootable system; virtual CD: .* cannot be had: /) as string,
+      error: expect.stringMatching(/^disk: no bootable system; virtual CD: .* could not be fetched: /) as string,
     })
   })
 

@@ -15,7 +15,7 @@ export { repetitionText } from './conductor/flows/deploy/repeated-deployments.js
 export { type ProfileName } from './config/profiles.js'
 export { type IronicConfigRequest, readIronicConfig, withDocuments } from './config/read-config.js'
 export { SERVICE_DEFAULTS, type ServiceSettings } from './config/service-options.js'
-export { BmcRefused } from './drivers/bmc-refused.js'
+export { BmcError } from './drivers/bmc-error.js'
 export type { Bmc, Bmcs, BootSource } from './drivers/bmc.js'
 export { enabledTypes } from './drivers/enabled.js'
 export { HARDWARE_TYPES, type HardwareType } from './drivers/hardware-types.js'

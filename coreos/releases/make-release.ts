@@ -100,7 +100,7 @@ function buildsByArchitecture(builds: readonly BuildMeta[]): Record<string, Buil
     const architecture = build['coreos-assembler.basearch']
     if (architecture === undefined)
       throw refused(
-        `the build ${build.buildid} does not tell its architecture`,
+        `the build ${build.buildid} names no architecture`,
         'give metadata with coreos-assembler.basearch',
       )
     if (found[architecture])

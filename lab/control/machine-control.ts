@@ -64,7 +64,7 @@ export function machineControl(parts: MachineControlParts): MachineControl {
   const { probe, clock, logger, seed } = parts
   const events = new Events(
     () => clock.now(),
-    (error) => logger('error', 'what listens to the fleet has failed', { error }),
+    (error) => logger('error', 'a listener of the fleet failed', { error }),
   )
   const observation = observe({
     ...{ probe, events, clock, logger, seed, nodes: NO_NODES, journal: parts.journal ?? {} },

@@ -128,7 +128,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const probe = new Probe()
   const events = new Events(
     () => clock.now(),
-    (error) => logger('error', 'what listens to the lab has failed', { error }),
+    (error) => logger('error', 'a listener of the lab failed', { error }),
   )
   if (options.onEvent) events.listen(options.onEvent)
 

@@ -3,7 +3,7 @@ import { errorChain } from '../../../runtime/index.js'
 import type { JsonObject, NodeRecord, PowerState, Transport } from '../../../wire/index.js'
 import type { Bmc, Bmcs } from '../../drivers/bmc.js'
 import type { FindImage } from '../../drivers/images.js'
-import { bmcError } from '../../drivers/bmc-error.js'
+import { bmcErrorText } from '../../drivers/bmc-error-text.js'
 import type { BmcHardware, HardwareReport } from '../../drivers/hardware.js'
 import { readsModes } from '../../drivers/management.js'
 import { rememberedPower, remembersPower } from '../../drivers/remembered-power.js'
@@ -55,7 +55,7 @@ export class EffectRunner {
       // The agent's sentence is complete; its cause concerns programmers only.
       if (agent) return { ok: false, kind: effect.kind, reason: agent, error: (error as Error).message }
       const reason = BMC_EFFECTS.includes(effect.kind) ? 'bmc' : 'other'
-      const message = reason === 'bmc' ? bmcError(subject.node, error) : errorChain(error).join(': ')
+      const message = reason === 'bmc' ? bmcErrorText(subject.node, error) : errorChain(error).join(': ')
       return { ok: false, kind: effect.kind, reason, error: message }
     }
   }
@@ -68,7 +68,7 @@ export class EffectRunner {
       if (power !== 'error') return { power }
       return { power, error: 'Power driver returned ERROR state while trying to sync power state.' }
     } catch (error) {
-      return { power: null, error: bmcError(subject.node, error) }
+      return { power: null, error: bmcErrorText(subject.node, error) }
     }
   }
 

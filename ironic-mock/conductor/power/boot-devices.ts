@@ -1,5 +1,5 @@
 import { IronicError, ironicErrors, type NodeRecord } from '../../../wire/index.js'
-import { bmcError } from '../../drivers/bmc-error.js'
+import { bmcErrorText } from '../../drivers/bmc-error-text.js'
 import type { Bmcs } from '../../drivers/bmc.js'
 import { supportedBootDevices } from '../../drivers/management.js'
 import { remembersPower } from '../../drivers/remembered-power.js'
@@ -51,7 +51,7 @@ export class BootDevices {
       try {
         await (await bmcs(node, store.records.portsOf(uuid))).setBoot({ kind: device })
       } catch (error) {
-        throw new IronicError(502, bmcError(node, error))
+        throw new IronicError(502, bmcErrorText(node, error))
       }
     if (['fake', 'noop'].includes(node.management_interface)) return
     await this.#admin.updateNode(uuid, ({ driver_internal_info }) => ({

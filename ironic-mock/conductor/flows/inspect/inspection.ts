@@ -179,7 +179,7 @@ function unfinished(task: NodeTask, error: string): void {
 function afterBmcSystem(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return inspectionFailed(task, outcome.error)
   const system = valueOf(outcome, 'bmc-system')
-  if (system === null) return inspectionFailed(task, `the BMC of node ${task.uuid} does not tell about its system`)
+  if (system === null) return inspectionFailed(task, `the BMC of node ${task.uuid} reports no system`)
   const { inventory, properties } = reportedInventory(task.node, system.report)
   const hooks = hookData(task, system, { inventory, pluginData: {} }, task.conf.inspection.redfishHooks)
   if (hooks.problem !== undefined) return inspectionFailed(task, hooks.problem)
