@@ -71,7 +71,7 @@ export class Owner {
   }
 
   /** Registers the node. */
-  async enrol(): Promise<void> {
+  async enroll(): Promise<void> {
     this.#uuid = await this.#parts.enroll(this.node)
   }
 
@@ -96,7 +96,7 @@ export class Owner {
 
   async #look(): Promise<void> {
     const { lab, client } = this.#parts
-    if (this.#uuid === undefined) await this.enrol()
+    if (this.#uuid === undefined) await this.enroll()
     while (this.#actions.length > 0 && this.#actions[0]!.at <= lab.clock.elapsed()) {
       const { wish } = this.#actions.shift()!
       if (wish === 'replaced') return this.#replace()
@@ -120,7 +120,7 @@ export class Owner {
       await client.power(this.#uuid!, wish === 'rebooted' ? 'rebooting' : 'power off')
   }
 
-  /** Deletes the node as it stands, takes its machine away, and enrols another. */
+  /** Deletes the node as it stands, takes its machine away, and enrolls another. */
   async #replace(): Promise<void> {
     const { lab, client } = this.#parts
     const uuid = this.#uuid!

@@ -49,7 +49,7 @@ export async function playChaos(
       }),
   )
   // A fault names a node, which must be there.
-  for (const owner of owners) await owner.enrol()
+  for (const owner of owners) await owner.enroll()
   for (const fault of plan.faults) lab.faults.add(fault)
   const working = Promise.all(owners.map((owner) => owner.work()))
   const stopped: Promise<unknown> = working

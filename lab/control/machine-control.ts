@@ -89,11 +89,11 @@ export function machineControl(parts: MachineControlParts): MachineControl {
         const remedy = parts.run ? 'begin the run again with --restart' : 'start the fleet again'
         throw lacking('snapshots: only part of what happens is in this process', remedy)
       },
-      enrol: () =>
+      enroll: () =>
         Promise.reject(
           parts.run
             ? lacking('nodes', 'ask Ironic for them, where the run goes through one')
-            : lacking('nodes: its Ironic is elsewhere', 'POST /_lab/machines adds machines; enrol them in that Ironic'),
+            : lacking('nodes: its Ironic is elsewhere', 'POST /_lab/machines adds machines; enroll them in that Ironic'),
         ),
       removeNode: () => Promise.resolve(),
       removeMachine: async (id) => {

@@ -3,7 +3,7 @@ import { clock, memoryOf, REST, type Measured } from './measure.js'
 import type { Row } from './rows.js'
 import { withUp } from './up.js'
 
-/** How long memory is looked at after enrolment, and how often, in milliseconds. */
+/** How long memory is looked at after enrollment, and how often, in milliseconds. */
 const SAMPLING_TIME = 3000
 const SAMPLING_INTERVAL = 50
 
@@ -29,7 +29,7 @@ const resident = (nodes: number): Promise<number> =>
     return Number(/^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
   })
 
-/** The smallest proportional share of memory soon after enrolment. */
+/** The smallest proportional share of memory soon after enrollment. */
 const smallestPss = (nodes: number): Promise<number> =>
   withUp(nodes, [], async (_, { pid }) => {
     let smallest = Infinity
