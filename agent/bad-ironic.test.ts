@@ -83,8 +83,8 @@ const CASES: [string, 'root' | 'lookup' | 'heartbeat', string, RegExp][] = [
     'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"node":',
     /closed the connection in the middle of the body/,
   ],
-  ['says 200 to a heartbeat', 'heartbeat', http('200 OK', '{}'), /did not take the heartbeat, trying again: 200 \{\}/],
-  ['closes on a heartbeat', 'heartbeat', 'close', /did not take the heartbeat, trying again: POST http/],
+  ['says 200 to a heartbeat', 'heartbeat', http('200 OK', '{}'), /the heartbeat failed; sending it again: 200 \{\}/],
+  ['closes on a heartbeat', 'heartbeat', 'close', /the heartbeat failed; sending it again: POST http/],
 ]
 
 test.each(CASES)(

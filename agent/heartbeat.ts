@@ -87,7 +87,7 @@ export function ironicCalled(state: AgentState): AgentState {
 /** Ironic's words for an unknown or replaced token. */
 const TOKEN_REFUSED = 'Invalid or missing agent token'
 
-const notAccepted = (why: string): string => `Ironic did not take the heartbeat, trying again: ${why}`
+const notAccepted = (why: string): string => `the heartbeat failed; sending it again: ${why}`
 const tokenLost = (why: string): string =>
   `Ironic replaced or dropped this agent's token and will refuse all heartbeats of this boot (${why}): start the node's next operation, or reboot the machine to start a new agent`
 const warning = (message: string): Effect => ({ kind: 'log', level: 'warn', message })

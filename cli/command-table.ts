@@ -55,7 +55,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
     descriptions: {
       tls: 'serve the BMCs by HTTPS; makes a certificate unless --tls-cert names one',
       'state-dir': 'keep machines, accounts and disks in this folder (default: nothing outlives the command)',
-      'ironic-url': 'URL of the Ironic: for --enrol, and to find the address by which it reaches this host',
+      'ironic-url': 'URL of the Ironic: for --enroll, and to find the address by which it reaches this host',
       'redfish-port': 'port of the BMCs, by Redfish; 0 picks a free one (default: 8000)',
       seed: 'decides when faults of some probability strike (default: 1)',
     },

@@ -16,7 +16,7 @@ export const ERRORS = catalogue({
     sentence: 'the address at which an Ironic reaches the fleet is not known, or not safe',
     remedy: 'name it with --advertise, and give the BMCs a password with --password-file',
   },
-  'fleet-enrol': {
+  'fleet-enroll': {
     sentence: 'the Ironic refused to enroll a machine of the fleet',
     remedy: "correct what Ironic's answer in the message names",
   },

@@ -126,7 +126,7 @@ describe('a fleet', () => {
     const failed = () => there.journal.entries({ machine: 'machine-1', kind: 'boot' }).at(-1)
     await expect.poll(failed, { timeout: 10_000 }).toMatchObject({ what: 'no bootable device' })
     expect(failed()).toMatchObject({
-      error: expect.stringMatching(/^disk: no bootable system; virtual CD: .* cannot be had: /) as string,
+      error: expect.stringMatching(/^disk: no bootable system; virtual CD: .* could not be fetched: /) as string,
     })
   })
 
@@ -180,7 +180,7 @@ describe('a fleet', () => {
     expect(await lab.setClock({ mode: 'x10' })).toMatchObject({ mode: 'x10' })
     await expect(lab.setClock({ mode: 'manual' })).rejects.toMatchObject({ code: 'clock-fixed' })
     await expect(lab.advance({ by: '1h' })).rejects.toMatchObject({ code: 'clock-fixed' })
-    await expect(lab.enrol({ count: 1 })).rejects.toMatchObject({ code: 'not-in-a-fleet' })
+    await expect(lab.enroll({ count: 1 })).rejects.toMatchObject({ code: 'not-in-a-fleet' })
     await expect(lab.takeSnapshot()).rejects.toMatchObject({ code: 'not-in-a-fleet' })
   })
 

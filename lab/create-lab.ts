@@ -114,7 +114,7 @@ const identityOf = ({ managers, ...options }: StagedLabOptions): Record<string, 
 /**
  * Makes a lab for a test: an Ironic, machines and their agents in this process. Nothing of it outlives the test.
  *
- * With `threads`, for labs of many thousands, it consists of shards of 250 nodes by their order of enrolment, which worker
+ * With `threads`, for labs of many thousands, it consists of shards of 250 nodes by their order of enrollment, which worker
  * threads run. Each shard has an Ironic with a conductor of its own, as a large installation does, machines, a clock and a
  * seed, so a seed gives the same lab with any number of threads. Limits such as `max_concurrent_deploy` are those of one
  * conductor; by default they allow all nodes of a shard at once. Shards do not see each other: names and addresses have to

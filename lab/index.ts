@@ -45,7 +45,7 @@ export { FAULT_CHOICES, type EffectMember, type FaultChoice } from './control/fa
 export type {
   AdvanceRequest,
   Duration,
-  EnrolRequest,
+  EnrollRequest,
   FaultDocument,
   FaultEffectDocument,
   LabReport,

@@ -10,13 +10,13 @@ const commands = new WeakMap<Machine, number>()
  * Changes a machine's power as BMCs do: they answer before a slow machine has reached its state, and refuse commands that
  * they cannot keep.
  *
- * @param patience milliseconds after which the command is answered in any case
+ * @param timeout milliseconds after which the command is answered in any case
  * @returns whether the BMC took the command
  */
 export async function commandPower(
   machine: Machine,
   target: MachinePower | 'reboot',
-  { soft, patience, clock, logger }: { soft: boolean; patience: number; clock: Clock; logger: Logger },
+  { soft, timeout, clock, logger }: { soft: boolean; timeout: number; clock: Clock; logger: Logger },
 ): Promise<boolean> {
   const others = commands.get(machine) ?? 0
   if (others >= MOST_COMMANDS) return false
@@ -28,7 +28,7 @@ export async function commandPower(
     )
     .finally(() => commands.set(machine, commands.get(machine)! - 1))
   const waited = new AbortController()
-  const over = clock.sleep(patience, { weak: true, signal: waited.signal }).catch(() => {})
+  const over = clock.sleep(timeout, { weak: true, signal: waited.signal }).catch(() => {})
   await Promise.race([done, over])
   waited.abort()
   return true

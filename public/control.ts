@@ -17,7 +17,7 @@ export type {
   Cause,
   ConsoleEvent,
   Duration,
-  EnrolRequest,
+  EnrollRequest,
   EntryHead,
   ExchangeEntry,
   FaultDocument,

@@ -26,11 +26,11 @@ const METHODS: Readonly<Record<string, Method>> = {
 }
 
 /** Answers a request. Every one passes the probe as a call of a BMC, also those that are refused. */
-export async function answered(service: ServiceParts, request: WireRequest): Promise<WireResponse> {
+export async function answer(service: ServiceParts, request: WireRequest): Promise<WireResponse> {
   const { probe } = service
   const routed = route(service, request)
   let isLie = false
-  const work = () => orRefused(service, () => answer(service, request, routed, isLie))
+  const work = () => orRefused(service, () => answerRouted(service, request, routed, isLie))
   if (!probe.watches('bmc')) return work()
   const { resource, machine } = routed
   const { method, target } = request
@@ -71,7 +71,7 @@ async function orRefused(service: ServiceParts, work: () => Promise<WireResponse
   }
 }
 
-async function answer(
+async function answerRouted(
   service: ServiceParts,
   request: WireRequest,
   routed: Routed,

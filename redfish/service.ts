@@ -2,7 +2,7 @@ import { Probe, seconds, sharedAbort, silent, uuid, type Clock, type Logger, typ
 import { HttpTransport, probed, type Dispatch, type Transport } from '../wire/index.js'
 import type { Credentials, RedfishAccounts } from './access/credentials.js'
 import { Sessions } from './access/sessions.js'
-import { answered } from './dispatch.js'
+import { answer } from './dispatch.js'
 import { EventHub } from './events/event-hub.js'
 import { Routes } from './protocol/routes.js'
 import { RESOURCES } from './resources/index.js'
@@ -29,7 +29,7 @@ export interface RedfishOptions {
   updateTime?: number
   /** Carries events to those who have subscribed; over HTTP by default. */
   transport?: Transport
-  /** Whether a PATCH, PUT or DELETE needs an If-Match header, as with some vendors; answered with 428 without. */
+  /** Whether a PATCH, PUT or DELETE needs an If-Match header, as with some vendors; answer with 428 without. */
   requireIfMatch?: boolean
 }
 
@@ -70,7 +70,7 @@ export function createRedfishService(options: RedfishOptions): RedfishService {
     sees: (machine, caller) => sees(accounts, machine, caller),
   }
   return {
-    dispatch: (request) => answered(service, request),
+    dispatch: (request) => answer(service, request),
     [Symbol.asyncDispose]: async () => {
       attached[Symbol.dispose]()
       over.abort()

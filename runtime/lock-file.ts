@@ -29,7 +29,7 @@ function release(lock: Database.Database): void {
 }
 
 /** Between two looks whether another process has let go, in milliseconds. */
-const LOOK = 100
+const POLL_INTERVAL = 100
 /** Other processes live in wall time, also when the clock of this one is virtual. */
 const wall = systemClock()
 
@@ -44,6 +44,6 @@ export async function takeLock(
     const lock = await tryLock(path, kind)
     if (lock) return lock
     if (!waited) onWait?.()
-    await held(clock, `waiting for another process to be done with ${path}`, () => wall.sleep(LOOK, { signal }))
+    await held(clock, `waiting for another process to be done with ${path}`, () => wall.sleep(POLL_INTERVAL, { signal }))
   }
 }

@@ -20,7 +20,7 @@ await build({
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     ...{ outDir: join(root, 'dist/page'), emptyOutDir: true, target: 'es2022', reportCompressedSize: false },
-    // Scripts and styles within the page are refused by its own policy.
+    // Scripts and styles within the page are refused by its own conf.
     ...{ modulePreload: false, assetsInlineLimit: 0 },
   },
 })

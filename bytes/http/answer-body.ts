@@ -103,8 +103,8 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     const enough = new AbortController()
     const event = new Promise<void>((resolve) => (this.#wake = resolve))
     using _ = onAbort(signal, () => this.#wake?.())
-    const patience = Math.min(limits.silence, Math.max(1, within - this.#pace.waited))
-    const late = this.#wall.sleep(patience, { signal: enough.signal }).then(
+    const timeout = Math.min(limits.silence, Math.max(1, within - this.#pace.waited))
+    const late = this.#wall.sleep(timeout, { signal: enough.signal }).then(
       () => true,
       () => false,
     )
@@ -113,7 +113,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     this.#wake = undefined
     signal.throwIfAborted()
     this.#pace.waited += this.#wall.elapsed() - since
-    if (expired && patience === limits.silence)
+    if (expired && timeout === limits.silence)
       this.#failure ??= new FetchFailure('silent', place, { detail: `for ${limits.silence / 1000} s` })
     if (this.#pace.waited < within) return expired && !this.#failure ? await this.#more() : undefined
     if (this.#pace.bytes < bytes)

@@ -13,7 +13,7 @@ const FAILURES = {
   reset: ['{at} reset the connection', 'see the log of the server'],
   'closed-early': ['{at} closed the connection without an answer', 'see the log of the server'],
   'cut-off': ['{at} closed the connection in the middle of the body', 'see the log of the server'],
-  excess: ['{at} sent more bytes than it had said', 'see that the server says the length that the file has'],
+  excess: ['{at} sent more bytes than its Content-Length', 'check that the server sends the length of the file'],
   'header-too-large': ['the header of the answer of {at} does not end', 'see that this is the address of a web server'],
   'not-http': ['{at} does not speak HTTP/1', 'correct the port; an https server needs a URL that begins with https'],
   'damaged-header': ['the header of the answer of {at} is damaged', 'check the server, or a proxy in front of it'],

@@ -1,6 +1,6 @@
 import {
   ASK_AGAIN,
-  enrolHosts,
+  enrollHosts,
   hostsText,
   MIXED_RACK,
   openFleet,
@@ -57,7 +57,7 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
   if (hostsFile !== undefined) await writeHosts(hostsFile, running.hosts(), { ...nodes, clock })
   const uiUrl = dashboardUrl(running.controlUrl, options)
   sayReady(running, { say, hostsFile, uiUrl })
-  if (running.isPasswordNew && hostsFile === undefined && !options.enrol)
+  if (running.isPasswordNew && hostsFile === undefined && !options.enroll)
     logger(
       'warn',
       'no client can sign in at the BMCs: their password is random, and nothing shows it; name one with --password-file, or let --hosts-out write it to a file',
@@ -67,7 +67,7 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
     stopAsked(stopped),
     ...(options['stop-with-stdin'] ? [standardInputEnds(environment)] : []),
   ])
-  if (options.enrol) await enrol(running.hosts(), { ...nodes, url: ironicUrl!, environment, stop, say })
+  if (options.enroll) await enroll(running.hosts(), { ...nodes, url: ironicUrl!, environment, stop, say })
   await stop
   say(
     'stopped',
@@ -214,12 +214,12 @@ interface Enrolling {
   bootInterface: string
   driverInfo: Readonly<Record<string, string>>
   environment: Environment
-  /** Resolves when the fleet is to stop, which ends the enrolment. */
+  /** Resolves when the fleet is to stop, which ends the enrollment. */
   stop: Promise<void>
   say: Say
 }
 
-async function enrol(hosts: readonly FleetHost[], { url, environment, stop, say, ...nodes }: Enrolling) {
+async function enroll(hosts: readonly FleetHost[], { url, environment, stop, say, ...nodes }: Enrolling) {
   const { headers, tls } = await accessOf(environment.variables)
   // The Ironic is elsewhere: --speed does not make it faster.
   const clock = systemClock()
@@ -227,7 +227,7 @@ async function enrol(hosts: readonly FleetHost[], { url, environment, stop, say,
   const ending = new AbortController()
   void stop.then(() => ending.abort())
   let added = 0
-  const enrolling = enrolHosts(hosts, {
+  const enrolling = enrollHosts(hosts, {
     ...{ ...nodes, url, transport, headers, clock, signal: ending.signal },
     onEnrolled: ({ name }, uuid, isNew) => {
       if (isNew) added++
@@ -259,10 +259,10 @@ function refuseContradictions(options: FleetCommandOptions): void {
   const file = options['hosts-out']
   for (const name of OF_NODES) {
     const isLost = name === 'driver-info' ? /\.(ya?ml|csv)$/ : /\.csv$/
-    if (options[name] !== undefined && file !== undefined && isLost.test(file) && !options.enrol)
+    if (options[name] !== undefined && file !== undefined && isLost.test(file) && !options.enroll)
       throw usageError(
         `${file} has no place for --${name}`,
-        `name a .json file for nodes, enroll them with --enrol, or leave out --${name}`,
+        `name a .json file for nodes, enroll them with --enroll, or leave out --${name}`,
       )
   }
   if (options.systems !== undefined && options.count !== undefined)
@@ -270,8 +270,8 @@ function refuseContradictions(options: FleetCommandOptions): void {
       '--systems and --count both say how many machines there are',
       'leave out --count: each system of the list becomes a machine',
     )
-  if (options.enrol && options['ironic-url'] === undefined)
-    throw usageError('--enrol needs an Ironic', 'name it with --ironic-url; env takes the URL from OS_ENDPOINT')
+  if (options.enroll && options['ironic-url'] === undefined)
+    throw usageError('--enroll needs an Ironic', 'name it with --ironic-url; env takes the URL from OS_ENDPOINT')
   if (options['notifier-port'] !== undefined && options['ironic-url'] === undefined)
     throw usageError('--notifier-port needs the Ironic that agents call', 'name it with --ironic-url')
   if (options['node-driver'] === 'ipmi' && options['ipmi-port'] === undefined)

@@ -13,7 +13,7 @@ import { errorChain, systemClock, UserError, type Clock, type Logger, type Rando
 import { usageError } from '../usage-error.js'
 
 /** Pause between two looks at the files for changes, in milliseconds. */
-const LOOK = 250
+const POLL_INTERVAL = 250
 const wall = systemClock()
 
 type Manifests = { name: string; text: string }[]
@@ -113,7 +113,7 @@ async function follow(
   let seen = applied
   let refused: string | undefined
   for (;;) {
-    await wall.sleep(LOOK, { signal }).catch(() => {})
+    await wall.sleep(POLL_INTERVAL, { signal }).catch(() => {})
     if (signal.aborted) return
     try {
       const now = await readHostManifests(path)

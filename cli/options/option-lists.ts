@@ -176,7 +176,7 @@ export const FLEET_OPTIONS = [
     'no-ui',
     'notifier-port',
     'ironic-url',
-    'enrol',
+    'enroll',
     'node-driver',
     'boot-interface',
     'driver-info',

@@ -390,8 +390,8 @@ func (lab *Lab) Node(ctx context.Context, ident string) (Node, error) {
 	return node, err
 }
 
-// Enrol adds machines, each enrolled as a node.
-func (lab *Lab) Enrol(ctx context.Context, count int) ([]Node, error) {
+// Enroll adds machines, each enrolled as a node.
+func (lab *Lab) Enroll(ctx context.Context, count int) ([]Node, error) {
 	var list struct{ Nodes []Node }
 	err := lab.Call(ctx, http.MethodPost, "/nodes", map[string]int{"count": count}, &list)
 	return list.Nodes, err

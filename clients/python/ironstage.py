@@ -223,7 +223,7 @@ class Lab:
     def node(self, node: str) -> dict[str, Any]:
         return self.call('GET', f'/nodes/{_part(node)}')
 
-    def enrol(self, count: int = 1, **more: Any) -> list[dict[str, Any]]:
+    def enroll(self, count: int = 1, **more: Any) -> list[dict[str, Any]]:
         """Adds machines, each enrolled as a node.
 
         :param more: ``prefix`` of the names, ``hardware`` of the machines, ``seed`` of their uuids and addresses

@@ -1,7 +1,7 @@
 import { UserError } from '../../runtime/index.js'
 
 /**
- * A thing that an actor does by itself, and that a rehearsal can take away. An actor declares its own beside itself, and
+ * A behaviour of an actor that a rehearsal can switch off (`--without`). An actor declares its own beside itself, and
  * `all-behaviours.ts` of this folder puts them together.
  */
 export interface Behaviour {

@@ -162,10 +162,10 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
     const status = { conditions: conditionsFor(before.conditions, reason, message, clock), versions }
     if (JSON.stringify(status) === JSON.stringify(operator.status)) return
     await kube.updateStatus<'ClusterOperator'>({ ...operator, status })
-    tell(operator, reason, message, version)
+    announceChange(operator, reason, message, version)
   }
 
-  const tell = ({ status }: ClusterOperator, reason: Reason, message: string, version?: string): void => {
+  const announceChange = ({ status }: ClusterOperator, reason: Reason, message: string, version?: string): void => {
     const isNews = conditionOf(status?.conditions, 'Progressing')?.message !== message
     if (reason === 'DeployTimedOut' || reason === 'InvalidConfiguration')
       announce({ actor: NAME, does: 'reports that it is degraded', because: message })

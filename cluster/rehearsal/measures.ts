@@ -1,4 +1,4 @@
-import { BmcRefused } from '../../ironic-mock/index.js'
+import { BmcError } from '../../ironic-mock/index.js'
 import type { Stage } from '../../lab/index.js'
 import type { Machine } from '../../machine/index.js'
 import type { Clock, ProbePoint } from '../../runtime/index.js'
@@ -117,7 +117,7 @@ export class Measures implements Disposable {
   }
 
   #refused({ node }: ProbePoint, error: unknown): never {
-    if (error instanceof BmcRefused && error.why === 'unauthorized')
+    if (error instanceof BmcError && error.why === 'unauthorized')
       this.#refusals.set(String(node), this.refusedLogins(String(node)) + 1)
     throw error
   }

@@ -121,5 +121,5 @@ export async function withOwnReleases(
 const contradiction = (name: string, what: string): UserError =>
   new UserError('scenario-file', `${name}: ${what}`, {
     kind: 'usage',
-    remedy: 'leave out the version: the release tells it',
+    remedy: 'leave out the version: it is read from the release',
   })

@@ -129,7 +129,7 @@ async function versionOfIso(path: string, iso: Buffer, clock: Clock): Promise<st
   const { kargs } = await openLiveIso(bytesSource(iso), clock)
   const version = liveVersion(kargs?.default ?? '')
   if (version !== null) return version
-  throw new UserError('scenario-file', `the live ISO ${path} does not tell its version`, {
+  throw new UserError('scenario-file', `the live ISO ${path} names no version`, {
     kind: 'usage',
     remedy: 'name the version: coreos: 415.92.202402201450-0',
   })

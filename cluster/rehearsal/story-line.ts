@@ -64,7 +64,7 @@ export function storyText(line: StoryLine, columns = 80): string {
       return spread({ ...line, actor: line.holds ? 'holds' : 'FAILS' }, checkText(line), columns).join('')
     case 'end':
       return [
-        `${line.scenario} ${line.holds ? 'went as told' : 'went otherwise'}: ${line.checks} checks in ${clockText(line.elapsed)}\n`,
+        `${line.scenario} ${line.holds ? 'went as expected' : 'did not go as expected'}: ${line.checks} checks in ${clockText(line.elapsed)}\n`,
         ...line.failures.flatMap((failure) => wrapped(failure, columns - 2).map((text) => `  ${text}\n`)),
       ].join('')
   }

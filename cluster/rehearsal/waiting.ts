@@ -4,11 +4,11 @@ import { CURRENT_CONFIG, nodeRoleLabel, STATE } from '../actors/machine-config-o
 import type { RehearsedCluster } from './rehearsed-cluster.js'
 import type { WaitedFor } from './scenario.js'
 
-const LOOK = seconds(5)
+const POLL_INTERVAL = seconds(5)
 /** Looks in a row at which nothing is missing. */
 const STEADY = 4
 /** Longest wait of a step that names no time. */
-const PATIENCE = hours(24)
+const DEFAULT_LIMIT = hours(24)
 
 /**
  * Waits in lab time until things have settled.
@@ -18,7 +18,7 @@ const PATIENCE = hours(24)
  */
 export async function settled(cluster: RehearsedCluster, what: WaitedFor, within?: number): Promise<string | null> {
   const { clock } = cluster
-  const end = clock.now() + (within ?? PATIENCE)
+  const end = clock.now() + (within ?? DEFAULT_LIMIT)
   const waiting = async (): Promise<string | null> => {
     for (let steady = 0; ;) {
       const missing = await MISSING[what](cluster)
@@ -26,7 +26,7 @@ export async function settled(cluster: RehearsedCluster, what: WaitedFor, within
       // Consequences of the last change may only begin.
       if (steady === STEADY || (steady > 0 && within !== undefined)) return null
       if (clock.now() >= end) return within === undefined ? missing : null
-      await clock.sleep(Math.min(LOOK, end - clock.now()))
+      await clock.sleep(Math.min(POLL_INTERVAL, end - clock.now()))
     }
   }
   return clock.until(waiting())

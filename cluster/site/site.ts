@@ -51,11 +51,11 @@ export function openSite(options: SiteOptions): Promise<Site> {
     const mirror = scope.use(await openWebServer(null, parts))
     const empty = { files: [], config: JSON.stringify({ ignition: { version: '3.2.0' } }), secret: '' }
     const httpd = scope.use(await openImageService({ ...empty, ...parts, host: '127.0.0.1', port: 0 }))
-    const { policy, ...more } = options.stage ?? {}
+    const { conf, ...more } = options.stage ?? {}
     const staged = scope.use(
       await stage({
         ...{ disks: 'described', ironic: { profile: 'metal3' }, ...more, ...parts },
-        policy: { fetchBootImages: true, ...policy },
+        conf: { fetchBootImages: true, ...conf },
         allow: (url) => network.check(url),
         pullable: (image) => void registry.locate(image),
       }),

@@ -6,7 +6,7 @@ export interface ImageReferences {
   kind: 'ImageStream'
   apiVersion: 'image.openshift.io/v1'
   metadata: { name: string; creationTimestamp?: string | null; annotations?: Record<string, string> }
-  spec: { lookupPolicy?: { local: boolean }; tags: ComponentTag[] }
+  spec: { lookupConf?: { local: boolean }; tags: ComponentTag[] }
 }
 
 export interface ComponentTag {

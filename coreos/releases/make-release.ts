@@ -67,7 +67,7 @@ export function makeRelease(parts: ReleaseParts): MadeRelease {
   const references: ImageReferences = {
     ...{ kind: 'ImageStream', apiVersion: 'image.openshift.io/v1' },
     metadata: { name: version, creationTimestamp: created },
-    spec: { lookupPolicy: { local: false }, tags: components },
+    spec: { lookupConf: { local: false }, tags: components },
   }
   const metadata: ReleaseMetadata = {
     ...{ kind: 'cincinnati-metadata-v0', version, previous: [], next: [] },
@@ -100,7 +100,7 @@ function buildsByArchitecture(builds: readonly BuildMeta[]): Record<string, Buil
     const architecture = build['coreos-assembler.basearch']
     if (architecture === undefined)
       throw refused(
-        `the build ${build.buildid} does not tell its architecture`,
+        `the build ${build.buildid} names no architecture`,
         'give metadata with coreos-assembler.basearch',
       )
     if (found[architecture])

@@ -29,7 +29,7 @@ export interface FoundSystem {
 
 /** Networks that are larger have to be named in parts. */
 const MOST = 1024
-const [AT_ONCE, PATIENCE] = [32, seconds(4)]
+const [AT_ONCE, ANSWER_TIMEOUT] = [32, seconds(4)]
 
 /** Looks for Redfish services at addresses, and at nothing else. In the order of the addresses. */
 export async function discover(options: DiscoverOptions): Promise<FoundSystem[]> {
@@ -69,7 +69,7 @@ export function addressesIn(range: string): string[] {
 
 async function systemsAt(address: string, options: DiscoverOptions): Promise<FoundSystem[]> {
   const limit = new AbortController()
-  const timer = options.clock.sleep(PATIENCE, { signal: limit.signal, weak: true }).then(
+  const timer = options.clock.sleep(ANSWER_TIMEOUT, { signal: limit.signal, weak: true }).then(
     () => limit.abort(new Error('too slow')),
     () => {},
   )
@@ -121,7 +121,7 @@ async function isRedfish(
   try {
     const answer = await exchange({
       ...{ url: at, method: 'GET', headers: { accept: 'application/json' }, agent, tls: {}, clock, signal },
-      limits: { ...DEFAULT_LIMITS, header: PATIENCE, silence: PATIENCE },
+      limits: { ...DEFAULT_LIMITS, header: ANSWER_TIMEOUT, silence: ANSWER_TIMEOUT },
     })
     const bytes = await readUpTo(2 ** 20, answer.body)
     const root: unknown = JSON.parse(bytes?.toString('utf8') ?? '')

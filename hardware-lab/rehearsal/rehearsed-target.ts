@@ -78,7 +78,7 @@ async function onShell(host: Host, shell: SshShell, access: SshShellOptions, clo
 }
 
 /** Time for reconnecting to a system after a lost link, and the pause between two attempts, in milliseconds. */
-const [PATIENCE, PAUSE] = [seconds(2), 100]
+const [RECONNECTION_TIME, PAUSE] = [seconds(2), 100]
 
 /** A link that may come back: each loss is waited out for a moment, but a system that is gone is not asked again. */
 class Link {
@@ -100,7 +100,7 @@ class Link {
   async again(error: unknown): Promise<void> {
     if (!(error instanceof LinkLost)) throw error
     this.#lostAt ??= this.clock.now()
-    if (this.clock.now() - this.#lostAt >= PATIENCE) this.#gone = error
+    if (this.clock.now() - this.#lostAt >= RECONNECTION_TIME) this.#gone = error
     this.ready()
     await this.clock.sleep(PAUSE)
   }

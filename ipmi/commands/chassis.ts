@@ -15,7 +15,7 @@ function status({ bmc: { machine, memory } }: Call): number[] {
 }
 
 /** Time that a command waits for the machine, so that a caller sees the new state at once. */
-const PATIENCE = 100
+const ANSWER_TIMEOUT = 100
 
 async function control({ bmc, data }: Call): Promise<void> {
   const { machine, memory } = bmc
@@ -26,7 +26,7 @@ async function control({ bmc, data }: Call): Promise<void> {
   if (wanted.needsPower && machine.power() === 'off') throw new CommandFailed(COMPLETION.notInPresentState)
   if (wanted.does === 'diagnostic interrupt') return machine.firmware.signal('nmi')
   const { clock, logger } = bmc
-  const options = { soft: wanted.isSoft ?? false, patience: PATIENCE, clock, logger }
+  const options = { soft: wanted.isSoft ?? false, timeout: ANSWER_TIMEOUT, clock, logger }
   if (!(await commandPower(machine, wanted.does, options))) throw new CommandFailed(COMPLETION.nodeBusy)
   if (wanted.does !== 'off') memory.poweredByCommand = true
 }

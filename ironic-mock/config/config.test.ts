@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { userError } from '../../runtime/index.js'
-import { UPSTREAM_POLICY } from '../conductor/core/policy.js'
+import { UPSTREAM_CONF } from '../conductor/core/conductor-conf.js'
 import { enabledTypes } from '../drivers/enabled.js'
 import { HARDWARE_TYPES } from '../drivers/hardware-types.js'
 import { INERT_OPTIONS } from './inert-options.js'
@@ -13,12 +13,12 @@ const interfaces = (driver: string, request: IronicConfigRequest) =>
 
 describe('profiles', () => {
   test('upstream has the defaults of an Ironic without configuration', () => {
-    expect(readIronicConfig({ profile: 'upstream' }).policy).toEqual(UPSTREAM_POLICY)
+    expect(readIronicConfig({ profile: 'upstream' }).conf).toEqual(UPSTREAM_CONF)
   })
 
   test('metal3, the default, has the settings that BareMetal Operator meets', () => {
-    const { policy, service, notes } = readIronicConfig()
-    expect(policy).toMatchObject({
+    const { conf, service, notes } = readIronicConfig()
+    expect(conf).toMatchObject({
       deployCallbackTimeout: 4_800_000,
       powerStateChangeTimeout: 120_000,
       nodeHistory: false,
@@ -29,7 +29,7 @@ describe('profiles', () => {
       agentCommandAttempts: 30,
       inspection: { addPorts: 'all', keepPorts: 'present', requireManagedBoot: false },
     })
-    expect(policy.inspection.hooks).toEqual([
+    expect(conf.inspection.hooks).toEqual([
       ...['ramdisk-error', 'validate-interfaces', 'ports', 'architecture', 'parse-lldp'],
     ])
     expect(service.authStrategy).toBe('noauth')
@@ -37,9 +37,9 @@ describe('profiles', () => {
   })
 
   test('without fast track, metal3 switches machines off after their inspection', () => {
-    expect(readIronicConfig({ set: ['deploy.fast_track=false'] }).policy.inspectionPowerOff).toBe(true)
+    expect(readIronicConfig({ set: ['deploy.fast_track=false'] }).conf.inspectionPowerOff).toBe(true)
     const set = ['deploy.fast_track=false', 'inspector.power_off=no']
-    expect(readIronicConfig({ set }).policy.inspectionPowerOff).toBe(false)
+    expect(readIronicConfig({ set }).conf.inspectionPowerOff).toBe(false)
   })
 
   test('metal3 enables its hardware types and interfaces, with its defaults', () => {
@@ -59,8 +59,8 @@ describe('options under their own names', () => {
       { name: 'a', text: '[conductor]\ndeploy_callback_timeout = 60\nclean_callback_timeout = 70\n[api]\nmax_limit=5' },
       { name: 'b', text: '[conductor]\ndeploy_callback_timeout = 61\n' },
     ]
-    const { policy, service } = readIronicConfig({ files, set: ['[conductor]clean_callback_timeout = 71'] })
-    expect(policy).toMatchObject({ deployCallbackTimeout: 61_000, cleanCallbackTimeout: 71_000 })
+    const { conf, service } = readIronicConfig({ files, set: ['[conductor]clean_callback_timeout = 71'] })
+    expect(conf).toMatchObject({ deployCallbackTimeout: 61_000, cleanCallbackTimeout: 71_000 })
     expect(service.maxLimit).toBe(5)
   })
 
@@ -77,7 +77,7 @@ describe('options under their own names', () => {
   test('priorities of steps are read from one line or several', () => {
     const text =
       '[conductor]\nclean_step_priority_override = deploy.a:1\nclean_step_priority_override = deploy.b:2,raid.c:3'
-    expect(readIronicConfig({ files: conf(text) }).policy.cleanStepPriorityOverride).toEqual({
+    expect(readIronicConfig({ files: conf(text) }).conf.cleanStepPriorityOverride).toEqual({
       'deploy.a': 1,
       'deploy.b': 2,
       'raid.c': 3,
@@ -86,7 +86,7 @@ describe('options under their own names', () => {
 
   test('$default_hooks expands to the default hooks', () => {
     const text = '[inspector]\nhooks = $default_hooks,memory\n'
-    expect(readIronicConfig({ files: conf(text) }).policy.inspection.hooks.slice(-2)).toEqual([
+    expect(readIronicConfig({ files: conf(text) }).conf.inspection.hooks.slice(-2)).toEqual([
       'architecture',
       'memory',
     ])
@@ -109,11 +109,11 @@ describe('options under their own names', () => {
     expect(interfaces('redfish', { set }).power[0]).toBe('redfish')
   })
 
-  test('documents that options name are read into the policy', async () => {
+  test('documents that options name are read', async () => {
     const config = readIronicConfig({ set: ['inspection_rules.built_in_rules=/rules.yaml'] })
     const rules = [{ description: 'a rule' }]
     const loaded = await withDocuments(config, (file) => Promise.resolve(file === '/rules.yaml' ? rules : null))
-    expect(loaded.policy.inspection.builtInRules).toEqual(rules)
+    expect(loaded.conf.inspection.builtInRules).toEqual(rules)
     await expect(withDocuments(config, () => Promise.reject(new Error('ENOENT')))).rejects.toThrow(
       'the file /rules.yaml of [inspection_rules]built_in_rules cannot be used',
     )

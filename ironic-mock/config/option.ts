@@ -15,7 +15,7 @@ export const at = <T>(section: string, name: string, setting: Setting<T>, also?:
   ...(also ? { also } : {}),
 })
 
-/** Seconds in the file, milliseconds in the policy. */
+/** Seconds in the file, milliseconds in {@link ConductorConf}. */
 export const inSeconds: Setting<number> = {
   read: (text) => amount('a number of seconds', { whole: false }).read(text) * 1000,
 }

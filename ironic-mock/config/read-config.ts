@@ -5,14 +5,14 @@ import {
   type IronicRelease,
   type Microversion,
 } from '../../wire/index.js'
-import { UPSTREAM_INSPECTION, type InspectionPolicy } from '../conductor/inspection/inspection-policy.js'
-import { UPSTREAM_POLICY, type Policy } from '../conductor/core/policy.js'
+import { UPSTREAM_INSPECTION, type InspectionConf } from '../conductor/inspection/inspection-conf.js'
+import { UPSTREAM_CONF, type ConductorConf } from '../conductor/core/conductor-conf.js'
 import type { DriverSettings } from '../drivers/enabled.js'
 import { DEFAULT_OPTIONS, driverNames, ENABLED_OPTIONS, HARDWARE_TYPES_OPTION } from './driver-options.js'
 import { INERT_OPTIONS } from './inert-options.js'
 import { assignedLayer, badConfig, fileLayer, Layers, type Layer } from './layers.js'
 import type { Option } from './option.js'
-import { DOCUMENT_OPTIONS, INSPECTION_OPTIONS, POLICY_OPTIONS } from './policy-options.js'
+import { DOCUMENT_OPTIONS, INSPECTION_OPTIONS, CONDUCTOR_OPTIONS } from './conductor-options.js'
 import { PROFILES, type ProfileName } from './profiles.js'
 import { SERVICE_DEFAULTS, SERVICE_OPTIONS, type ServiceSettings } from './service-options.js'
 
@@ -32,10 +32,10 @@ export interface IronicConfig {
   readonly profile: ProfileName
   readonly release: IronicRelease
   readonly maxMicroversion: Microversion
-  readonly policy: Policy
+  readonly conf: ConductorConf
   readonly service: ServiceSettings
   readonly drivers: DriverSettings
-  /** Files that {@link withDocuments} reads into the policy, by its member. */
+  /** Files that {@link withDocuments} reads, by the member of {@link ConductorConf}. */
   readonly documents: Partial<Readonly<Record<keyof typeof DOCUMENT_OPTIONS, string>>>
   /** Sentences for the log about settings that have no effect. */
   readonly notes: readonly string[]
@@ -58,13 +58,13 @@ export function readIronicConfig(request: IronicConfigRequest = {}): IronicConfi
   const operatorLayers = [...files.map(fileLayer), assignedLayer(set, '--set')]
   const notes = operatorLayers.flatMap(inertOptions)
   const all = new Layers([profileLayer, ...operatorLayers])
-  const policy: Policy = {
-    ...withDefaults(UPSTREAM_POLICY, POLICY_OPTIONS, all),
+  const conf: ConductorConf = {
+    ...withDefaults(UPSTREAM_CONF, CONDUCTOR_OPTIONS, all),
     inspection: withDefaults(UPSTREAM_INSPECTION, INSPECTION_OPTIONS, all),
   }
   // Metal3's template derives inspectionPowerOff from fastTrack.
-  if (profile === 'metal3' && !all.find(POLICY_OPTIONS.inspectionPowerOff))
-    policy.inspectionPowerOff = !policy.fastTrack
+  if (profile === 'metal3' && !all.find(CONDUCTOR_OPTIONS.inspectionPowerOff))
+    conf.inspectionPowerOff = !conf.fastTrack
   const documents = Object.fromEntries(
     Object.entries(DOCUMENT_OPTIONS).flatMap(([member, option]) => {
       const file = all.read(option)
@@ -72,19 +72,19 @@ export function readIronicConfig(request: IronicConfigRequest = {}): IronicConfi
     }),
   )
   return {
-    ...{ profile, release, maxMicroversion: IRONIC_RELEASES[release], policy, documents },
+    ...{ profile, release, maxMicroversion: IRONIC_RELEASES[release], conf, documents },
     service: withDefaults(SERVICE_DEFAULTS, SERVICE_OPTIONS, all),
     drivers: readDrivers(all, new Layers(operatorLayers), notes),
     notes,
   }
 }
 
-/** Reads the files of {@link IronicConfig.documents} into the policy. */
+/** Reads the files of {@link IronicConfig.documents}. */
 export async function withDocuments(
   config: IronicConfig,
   load: (file: string) => Promise<unknown>,
 ): Promise<IronicConfig> {
-  const inspection: Partial<InspectionPolicy> = {}
+  const inspection: Partial<InspectionConf> = {}
   const wrong = (member: keyof typeof DOCUMENT_OPTIONS, expected: string, cause?: unknown) => {
     const { section, name } = DOCUMENT_OPTIONS[member]
     return badConfig(`the file ${config.documents[member]} of [${section}]${name} cannot be used`, expected, cause)
@@ -97,15 +97,15 @@ export async function withDocuments(
   const rules = await read('builtInRules')
   if (rules !== undefined) {
     if (!Array.isArray(rules)) throw wrong('builtInRules', 'write a list of inspection rules')
-    inspection.builtInRules = rules as InspectionPolicy['builtInRules']
+    inspection.builtInRules = rules as InspectionConf['builtInRules']
   }
   const known = await read('knownAccelerators')
   if (known !== undefined) {
     const devices = (known as { pci_devices?: unknown } | null)?.pci_devices
     if (!Array.isArray(devices)) throw wrong('knownAccelerators', 'write a list of devices under pci_devices')
-    inspection.knownAccelerators = devices as InspectionPolicy['knownAccelerators']
+    inspection.knownAccelerators = devices as InspectionConf['knownAccelerators']
   }
-  return { ...config, policy: { ...config.policy, inspection: { ...config.policy.inspection, ...inspection } } }
+  return { ...config, conf: { ...config.conf, inspection: { ...config.conf.inspection, ...inspection } } }
 }
 
 function withDefaults<T extends object>(
@@ -161,7 +161,7 @@ function checkNames(
 }
 
 const OPTIONS: readonly Option<unknown>[] = [
-  ...Object.values(POLICY_OPTIONS),
+  ...Object.values(CONDUCTOR_OPTIONS),
   ...Object.values(INSPECTION_OPTIONS),
   ...Object.values(DOCUMENT_OPTIONS),
   ...Object.values(SERVICE_OPTIONS),

@@ -1,5 +1,5 @@
 import type { ArgsInfo, DriverInterface, JsonObject, NodeRecord, StepInterface, StepKind } from '../../wire/index.js'
-import type { BmcRefused } from './bmc-refused.js'
+import type { BmcError } from './bmc-error.js'
 
 /** A hardware type: one file in this folder and one row in `hardware-types.ts`. */
 export interface HardwareType {
@@ -83,7 +83,7 @@ export interface PowerImplementation {
   /** Reason why the fields are not valid; undefined when they are. */
   invalid?(node: Readonly<NodeRecord>): string | undefined
   /** Sentence for a BMC that cannot be used. */
-  refused(node: Pick<NodeRecord, 'uuid' | 'driver_info'>, error: BmcRefused): string
+  refused(node: Pick<NodeRecord, 'uuid' | 'driver_info'>, error: BmcError): string
 }
 
 export interface VendorImplementation extends StepImplementation {

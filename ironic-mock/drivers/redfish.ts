@@ -1,6 +1,6 @@
 import { maskedAddress } from '../../bytes/index.js'
 import { textOf, type ArgsInfo, type NodeRecord } from '../../wire/index.js'
-import type { BmcRefused } from './bmc-refused.js'
+import type { BmcError } from './bmc-error.js'
 import { AGENT_PROPERTIES, BOOT_PROPERTIES, COMMON_BOOT_DEVICES, GENERIC_BOOT, GENERIC_INTERFACES } from './generic.js'
 import type { BootImplementation, HardwareType, InterfaceStep } from './hardware-type.js'
 import { REDFISH_METHODS } from './redfish-subscriptions.js'
@@ -46,7 +46,7 @@ function invalidAddress({ uuid, driver_info }: Readonly<NodeRecord>): string | u
   return `Invalid redfish address ${maskedAddress(address)} set in driver_info/redfish_address on node ${uuid}`
 }
 
-function refused({ uuid, driver_info }: Pick<NodeRecord, 'uuid' | 'driver_info'>, error: BmcRefused): string {
+function refused({ uuid, driver_info }: Pick<NodeRecord, 'uuid' | 'driver_info'>, error: BmcError): string {
   const base = withScheme(maskedAddress(textOf(driver_info.redfish_address)).replace(/\/+$/, ''))
   if (error.why === 'unreachable')
     return `Redfish connection failed for node ${uuid}: Unable to connect to ${base}/redfish/v1/. Error: ${error.message}`

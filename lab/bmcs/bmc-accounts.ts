@@ -1,4 +1,4 @@
-import { BmcRefused } from '../../ironic-mock/index.js'
+import { BmcError } from '../../ironic-mock/index.js'
 import { BMC_ACCOUNT } from '../state/lock-database.js'
 import type { StateFolder } from '../state/state-folder.js'
 
@@ -55,7 +55,7 @@ export class BmcAccounts {
    * Accepts or refuses a caller.
    *
    * @param own account in the machine's specification, which overrides all others
-   * @throws BmcRefused for an unknown account or a wrong password
+   * @throws BmcError for an unknown account or a wrong password
    */
   admit(address: string, caller: BmcAccount, own?: Partial<BmcAccount>): void {
     const account = own?.password === undefined ? this.of(address) : { username: caller.username, ...own }
@@ -64,7 +64,7 @@ export class BmcAccounts {
       return
     }
     if (account.username !== caller.username || account.password !== caller.password)
-      throw new BmcRefused('unauthorized', 'The account or its password is not known.')
+      throw new BmcError('unauthorized', 'The account or its password is not known.')
   }
 }
 

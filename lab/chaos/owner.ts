@@ -5,7 +5,7 @@ import { installCoreos, type StagedLab } from '../create-lab.js'
 import type { ChaosAction, Wish } from './plan.js'
 
 /** Lab time between two looks at a node. */
-const LOOK = seconds(15)
+const POLL_INTERVAL = seconds(15)
 /** Pause once no fault can strike any more: less happens then. */
 const LAST_LOOK = seconds(45)
 
@@ -39,7 +39,7 @@ export class Owner {
   #config = 0
   #sent: string | undefined
   #isReached = true
-  #pace = LOOK
+  #pace = POLL_INTERVAL
   #deployments = 0
 
   constructor(node: string, actions: readonly ChaosAction[], parts: OwnerParts) {
@@ -71,7 +71,7 @@ export class Owner {
   }
 
   /** Registers the node. */
-  async enrol(): Promise<void> {
+  async enroll(): Promise<void> {
     this.#uuid = await this.#parts.enroll(this.node)
   }
 
@@ -96,7 +96,7 @@ export class Owner {
 
   async #look(): Promise<void> {
     const { lab, client } = this.#parts
-    if (this.#uuid === undefined) await this.enrol()
+    if (this.#uuid === undefined) await this.enroll()
     while (this.#actions.length > 0 && this.#actions[0]!.at <= lab.clock.elapsed()) {
       const { wish } = this.#actions.shift()!
       if (wish === 'replaced') return this.#replace()
@@ -120,7 +120,7 @@ export class Owner {
       await client.power(this.#uuid!, wish === 'rebooted' ? 'rebooting' : 'power off')
   }
 
-  /** Deletes the node as it stands, takes its machine away, and enrols another. */
+  /** Deletes the node as it stands, takes its machine away, and enrolls another. */
   async #replace(): Promise<void> {
     const { lab, client } = this.#parts
     const uuid = this.#uuid!

@@ -4,7 +4,7 @@ import { pick, randomFault } from './random-faults.js'
 
 /**
  * Wish of a node's owner from a moment on. `deployed` is a deployment with a config of its own; `replaced` takes
- * the node and its machine away and enrols a new one under the same name. The last three are done once, and not missed.
+ * the node and its machine away and enrolls a new one under the same name. The last three are done once, and not missed.
  */
 export type Wish = 'deployed' | 'available' | 'replaced' | 'rebooted' | 'powered off' | 'aborted'
 

@@ -21,7 +21,7 @@ export interface ChaosOutcome {
 }
 
 /** Lab time that nodes get once all faults are lifted: longer than several of Ironic's limits one after another. */
-const PATIENCE = hours(4)
+const SETTLING_TIME = hours(4)
 
 /** Plays a plan in a lab of its own, in virtual time. */
 export async function playChaos(
@@ -49,7 +49,7 @@ export async function playChaos(
       }),
   )
   // A fault names a node, which must be there.
-  for (const owner of owners) await owner.enrol()
+  for (const owner of owners) await owner.enroll()
   for (const fault of plan.faults) lab.faults.add(fault)
   const working = Promise.all(owners.map((owner) => owner.work()))
   const stopped: Promise<unknown> = working
@@ -59,7 +59,7 @@ export async function playChaos(
     const strikes = lab.faults.list().reduce((sum, { struck }) => sum + struck, 0)
     lab.faults.clear()
     for (const owner of owners) owner.wantLast()
-    for (let waited = 0; waited < PATIENCE && !owners.every((owner) => owner.isReached); waited += minutes(1)) {
+    for (let waited = 0; waited < SETTLING_TIME && !owners.every((owner) => owner.isReached); waited += minutes(1)) {
       options.signal?.throwIfAborted()
       await sleep(minutes(1))
     }

@@ -1,4 +1,4 @@
-import { BmcRefused, type Guard } from '../../ironic-mock/index.js'
+import { BmcError, type Guard } from '../../ironic-mock/index.js'
 import { checkNesting, errorChain, UserError, userError, type ErrorCode, type Logger } from '../../runtime/index.js'
 import { IronicRefused, type Dispatch, type WireRequest, type WireResponse } from '../../wire/index.js'
 import { routeOf } from '../faults/check-fault.js'
@@ -118,7 +118,7 @@ function failure(error: unknown, { method, target }: WireRequest, logger: Logger
     )
   if (error instanceof IronicRefused)
     return refusal(409, 'ironic-refused', error.message, 'do what Ironic asks for first')
-  if (error instanceof BmcRefused) return refusal(409, 'bmc-refused', error.message, 'lift the faults of this BMC')
+  if (error instanceof BmcError) return refusal(409, 'bmc-refused', error.message, 'lift the faults of this BMC')
   logger('error', `${method} ${target} failed`, { error })
   return refusal(500, 'defect', errorChain(error).join(': '), 'this is a defect of ironstage: please report it')
 }

@@ -42,7 +42,7 @@ export interface NodeReport {
 }
 
 /** Asks for machines, each enrolled as a node. */
-export interface EnrolRequest {
+export interface EnrollRequest {
   /** Default 1. */
   count?: number
   /** Beginning of the nodes' names. Default `node-`. */

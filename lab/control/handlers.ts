@@ -11,7 +11,7 @@ import type { JournalQuery } from '../journal/journal.js'
 import type { Snapshot } from '../snapshots/snapshot.js'
 import type { StageSnapshots } from '../snapshots/snapshots.js'
 import { eventStream } from './event-stream.js'
-import type { EnrolRequest } from './documents.js'
+import type { EnrollRequest } from './documents.js'
 import { faultFrom } from './fault-document.js'
 import { lookHandlers, type LookParts } from './look-handlers.js'
 import { machineReport } from './machine-report.js'
@@ -26,7 +26,7 @@ export interface ControlParts extends LookParts {
   snapshots: () => StageSnapshots
   /** Finds a node by uuid or name. */
   node: (ident: string) => Readonly<NodeRecord> | undefined
-  enrol: (options: {
+  enroll: (options: {
     count: number
     prefix: string
     hardware?: HardwareFleet
@@ -137,10 +137,10 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
       return machineReport(machine)
     },
     nodes: () => ({ nodes: [...parts.nodes()].map(shownNode) }),
-    enrol: async ({ body }) => {
-      const { count = 1, prefix = 'node-', hardware, seed } = body as EnrolRequest
+    enroll: async ({ body }) => {
+      const { count = 1, prefix = 'node-', hardware, seed } = body as EnrollRequest
       const fleet = hardware === undefined ? {} : { hardware: readFleet(hardware, 'the hardware') }
-      const added = await parts.enrol({ count, prefix, ...fleet, ...(seed === undefined ? {} : { seed }) })
+      const added = await parts.enroll({ count, prefix, ...fleet, ...(seed === undefined ? {} : { seed }) })
       return { nodes: added.map(shownNode) }
     },
     node: (call) => shownNode(nodeOf(call)),

@@ -52,7 +52,7 @@ export interface LabClient extends ControlCalls {}
  * import { LabClient } from 'ironstage/control'
  *
  * const lab = new LabClient('http://127.0.0.1:6385')
- * const { nodes } = await lab.enrol({ count: 3 })
+ * const { nodes } = await lab.enroll({ count: 3 })
  * const fault = await lab.addFault({ match: { node: nodes[0]!.uuid }, effect: { kind: 'agent-silent' } })
  * await lab.advance({ by: '31m' })
  * const { entries } = await lab.journal({ node: 'node-0', kind: ['state', 'fault'] })

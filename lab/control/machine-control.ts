@@ -64,7 +64,7 @@ export function machineControl(parts: MachineControlParts): MachineControl {
   const { probe, clock, logger, seed } = parts
   const events = new Events(
     () => clock.now(),
-    (error) => logger('error', 'what listens to the fleet has failed', { error }),
+    (error) => logger('error', 'a listener of the fleet failed', { error }),
   )
   const observation = observe({
     ...{ probe, events, clock, logger, seed, nodes: NO_NODES, journal: parts.journal ?? {} },
@@ -89,11 +89,11 @@ export function machineControl(parts: MachineControlParts): MachineControl {
         const remedy = parts.run ? 'begin the run again with --restart' : 'start the fleet again'
         throw lacking('snapshots: only part of what happens is in this process', remedy)
       },
-      enrol: () =>
+      enroll: () =>
         Promise.reject(
           parts.run
             ? lacking('nodes', 'ask Ironic for them, where the run goes through one')
-            : lacking('nodes: its Ironic is elsewhere', 'POST /_lab/machines adds machines; enrol them in that Ironic'),
+            : lacking('nodes: its Ironic is elsewhere', 'POST /_lab/machines adds machines; enroll them in that Ironic'),
         ),
       removeNode: () => Promise.resolve(),
       removeMachine: async (id) => {

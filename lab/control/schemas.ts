@@ -7,7 +7,7 @@ import type { ClockReport } from './clock-control.js'
 import type {
   AdvanceRequest,
   CableRequest,
-  EnrolRequest,
+  EnrollRequest,
   FaultDocument,
   MachinesRequest,
   PowerRequest,
@@ -196,7 +196,7 @@ export const JOURNAL_QUERY = {
   until: describing<string>({ type: 'string', format: 'date-time', description: 'lab time, before which' }),
 }
 
-export const ENROL = describing<EnrolRequest>(
+export const ENROLL = describing<EnrollRequest>(
   closed({
     count: { type: 'integer', minimum: 1, maximum: 10_000, description: 'default 1' },
     prefix: { type: 'string', pattern: '^[A-Za-z0-9._~-]+$', description: 'of the names; default node-' },

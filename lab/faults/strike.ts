@@ -1,4 +1,4 @@
-import { BmcRefused } from '../../ironic-mock/index.js'
+import { BmcError } from '../../ironic-mock/index.js'
 import { DIAL_TIMEOUT, pullFailure, type CommandEnd } from '../../machine/index.js'
 import { NODE_BUSY } from '../../ipmi/index.js'
 import { redfishRefusal } from '../../redfish/index.js'
@@ -15,11 +15,11 @@ const OF_THIS_LAB = '(a fault of this lab)'
 const connectionLost = () => new ConnectionFailed(`the connection was lost ${OF_THIS_LAB}`)
 const bmcSilent = (point: ProbePoint) => {
   if (isOverHttp(point)) return connectionLost()
-  return new BmcRefused('unreachable', `the connection was refused ${OF_THIS_LAB}`)
+  return new BmcError('unreachable', `the connection was refused ${OF_THIS_LAB}`)
 }
 /** A BMC that has too much to do. */
 function busy(point: ProbePoint, retryAfter: number): WireResponse {
-  if (!isOverHttp(point)) throw new BmcRefused('unreachable', `it answered 503, service unavailable ${OF_THIS_LAB}`)
+  if (!isOverHttp(point)) throw new BmcError('unreachable', `it answered 503, service unavailable ${OF_THIS_LAB}`)
   const key = point['call'] === 'sign in' ? 'SessionLimitExceeded' : 'ServiceTemporarilyUnavailable'
   const args = key === 'SessionLimitExceeded' ? [] : [String(retryAfter)]
   return redfishRefusal(503, key, args, { 'retry-after': String(retryAfter) })

@@ -55,8 +55,8 @@ interface Slot {
   text: string | undefined
 }
 
-/** Entries at which a reader looks at once. */
-const LOOK = 4096
+/** Number of entries that a reader searches at once. */
+const SEARCHED_AT_ONCE = 4096
 
 /** Entries that a reader gets at once. */
 const MOST = 64
@@ -217,7 +217,7 @@ export class Journal implements LabJournal {
     const known = this.#found
     if (known?.key === key && known.next === next && known.last === this.last) return known
     const entries: JournalEntry[] = []
-    const until = Math.min(this.#next, next + LOOK)
+    const until = Math.min(this.#next, next + SEARCHED_AT_ONCE)
     let end = next
     for (let bytes = 0; end < until && entries.length < MOST && bytes < MOST_BYTES; end++) {
       const slot = this.#at(end)

@@ -12,10 +12,10 @@ const MOST_INPUTS = 100_000
 const MOST_BYTES = 256 * 2 ** 20
 
 /** Rounds of the event loop that a call waits for real work to end, before it is let in without a certain place. */
-const PATIENCE = 20_000
+const ROUNDS_LIMIT = 20_000
 
 /** Milliseconds of wall time that a call of another program waits likewise: it polls, and an image takes seconds. */
-const PATIENCE_OF_SOCKETS = 3000
+const SOCKET_WAIT_LIMIT = 3000
 
 /**
  * Lets the callers of a lab in, and keeps what they do and where in its history, so that it can be done again.
@@ -182,8 +182,8 @@ export class Inputs {
   /** A server of the caller's own may make the call that the lab waits for: it must not wait for the lab. */
   async #loseConfidence(): Promise<void> {
     const [most, wait] = this.#hasSockets
-      ? [PATIENCE_OF_SOCKETS / ROUND, () => systemClock().sleep(ROUND)]
-      : [PATIENCE, () => new Promise<void>((resolve) => setImmediate(resolve))]
+      ? [SOCKET_WAIT_LIMIT / ROUND, () => systemClock().sleep(ROUND)]
+      : [ROUNDS_LIMIT, () => new Promise<void>((resolve) => setImmediate(resolve))]
     for (let rounds = 0; this.#pending.length > 0 && rounds < most;) {
       await wait()
       if (this.#clock.isHeld) rounds++

@@ -55,7 +55,7 @@ export function withControl(parts: {
     clock: new ClockControl({ clock, events, node, note: (what) => recorder.lab(what) }),
     nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
     machineOf: (record) => machineOf(record, machines),
-    enrol: async ({ count, prefix, hardware, seed }) => {
+    enroll: async ({ count, prefix, hardware, seed }) => {
       const added: Readonly<NodeRecord>[] = []
       const own = seed === undefined ? undefined : seeded(seed, count)
       // The next numbers that are free.

@@ -3,7 +3,7 @@ import { createStagedLab, installCoreos, type StagedLab } from '../create-lab.js
 
 let lab: StagedLab
 beforeEach(async () => {
-  lab = await createStagedLab({ clock: 'auto', policy: { fastTrack: true } })
+  lab = await createStagedLab({ clock: 'auto', conf: { fastTrack: true } })
 })
 afterEach(() => lab[Symbol.asyncDispose]())
 

@@ -5,11 +5,11 @@ import {
   HARDWARE_TYPES,
   readIronicConfig,
   SERVICE_DEFAULTS,
-  UPSTREAM_POLICY,
+  UPSTREAM_CONF,
   withDocuments,
   type HardwareType,
   type IronicConfigRequest,
-  type Policy,
+  type ConductorConf,
   type ServiceSettings,
 } from '../../ironic-mock/index.js'
 import { held, standsStill, type Clock, type Logger } from '../../runtime/index.js'
@@ -17,7 +17,7 @@ import { MAX_MICROVERSION, type Microversion } from '../../wire/index.js'
 
 /** Configuration of a stage's Ironic. */
 export interface IronicSettings {
-  readonly policy: Policy
+  readonly conf: ConductorConf
   readonly service: ServiceSettings
   readonly newest: Microversion
   readonly types: readonly HardwareType[]
@@ -27,7 +27,7 @@ export interface IronicSettingsOptions {
   /** Default: upstream's defaults with everything enabled. */
   ironic?: IronicConfigRequest
   /** Overrides all other options. */
-  policy?: Partial<Policy>
+  conf?: Partial<ConductorConf>
   agentPace: AgentPace
   clock: Clock
   logger: Logger
@@ -36,16 +36,16 @@ export interface IronicSettingsOptions {
 /** @throws UserError for unknown options and invalid values */
 export async function ironicSettings(options: IronicSettingsOptions): Promise<IronicSettings> {
   const { ironic, agentPace, clock, logger } = options
-  const finished = (policy: Policy): Policy => ({
-    ...policy,
-    ...(agentPace === PROMPT_PACE ? promptLooks(policy) : {}),
+  const finished = (conf: ConductorConf): ConductorConf => ({
+    ...conf,
+    ...(agentPace === PROMPT_PACE ? promptLooks(conf) : {}),
     // Virtual time stands still while a client waits for a locked node, so the client gets the conflict at once.
     ...(standsStill(clock) ? { nodeLockedRetryAttempts: 1 } : {}),
-    ...options.policy,
+    ...options.conf,
   })
   if (ironic === undefined)
     return {
-      ...{ policy: finished(UPSTREAM_POLICY), service: SERVICE_DEFAULTS },
+      ...{ conf: finished(UPSTREAM_CONF), service: SERVICE_DEFAULTS },
       ...{ newest: MAX_MICROVERSION, types: HARDWARE_TYPES },
     }
   const config = await withDocuments(readIronicConfig(ironic), (file) =>
@@ -56,7 +56,7 @@ export async function ironicSettings(options: IronicSettingsOptions): Promise<Ir
   )
   for (const note of config.notes) logger('warn', note)
   return {
-    ...{ policy: finished(config.policy), service: config.service },
+    ...{ conf: finished(config.conf), service: config.service },
     ...{ newest: config.maxMicroversion, types: enabledTypes(HARDWARE_TYPES, config.drivers) },
   }
 }
@@ -70,9 +70,9 @@ const looks = (time: number): number => Math.ceil(time / PROMPT_LOOK)
  * Ironic polls every few seconds whether a machine has switched itself off, or its agent has rebooted it to the disk. For
  * machines that switch instantly the interval is short, with the same total time.
  */
-const promptLooks = (policy: Policy): Partial<Policy> => ({
-  agentPowerOffPolls: looks(policy.agentPowerOffPolls * policy.agentPowerOffInterval),
+const promptLooks = (conf: ConductorConf): Partial<ConductorConf> => ({
+  agentPowerOffPolls: looks(conf.agentPowerOffPolls * conf.agentPowerOffInterval),
   agentPowerOffInterval: PROMPT_LOOK,
-  agentCommandPolls: looks(policy.agentCommandPolls * policy.agentCommandInterval),
+  agentCommandPolls: looks(conf.agentCommandPolls * conf.agentCommandInterval),
   agentCommandInterval: PROMPT_LOOK,
 })

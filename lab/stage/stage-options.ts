@@ -1,5 +1,5 @@
 import type { AgentPace } from '../../agent/index.js'
-import type { FindImage, IronicConfigRequest, Policy } from '../../ironic-mock/index.js'
+import type { FindImage, IronicConfigRequest, ConductorConf } from '../../ironic-mock/index.js'
 import type { HardwareFleet, MachinePace } from '../../machine/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
@@ -28,7 +28,7 @@ export interface StageOptions {
   /** Ironic's own configuration; default: upstream's defaults with everything enabled. */
   ironic?: IronicConfigRequest
   /** Overrides {@link ironic}. */
-  policy?: Partial<Policy>
+  conf?: Partial<ConductorConf>
   machinePace?: MachinePace
   agentPace?: AgentPace
   /** Agents generate certificates and use TLS; only with {@link network}. Default: as Ironic requires. */

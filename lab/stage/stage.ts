@@ -128,14 +128,14 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const probe = new Probe()
   const events = new Events(
     () => clock.now(),
-    (error) => logger('error', 'what listens to the lab has failed', { error }),
+    (error) => logger('error', 'a listener of the lab failed', { error }),
   )
   if (options.onEvent) events.listen(options.onEvent)
 
   const agentPace = options.agentPace ?? PROMPT_PACE
-  const ownPolicy = { ...(options.liveImages ? { fetchBootImages: true } : {}), ...options.policy }
-  const { policy, service, newest, types } = await ironicSettings({
-    ...{ ...options, policy: ownPolicy },
+  const ownConf = { ...(options.liveImages ? { fetchBootImages: true } : {}), ...options.conf }
+  const { conf, service, newest, types } = await ironicSettings({
+    ...{ ...options, conf: ownConf },
     ...{ agentPace, clock, logger },
   })
   const access = await openAccess({ service, host: network?.host ?? null, folder, clock, logger, scope })
@@ -144,7 +144,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const outsideRequests = new OutsideRequests()
   const { toAgents, transport, addresses, server, url } = await connections(network, {
     ...{ dispatch: apiSwitch.dispatch, access, service, folder, clock, random: randomness.refusals, logger, scope },
-    agentTls: options.agentTls ?? policy.requireTls,
+    agentTls: options.agentTls ?? conf.requireTls,
     enter: (door, dispatch) => outsideRequests.serving(door, dispatch),
     leaves: (to) => outsideRequests.inputs?.break(`Ironic called ${to}, which is not of the lab`),
   })
@@ -170,7 +170,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       const known = own.known(transport)
       return agentPace === PROMPT_PACE ? reservations.patient(machine, known) : known
     },
-    ...{ addresses, clock, random, probe, pace: agentPace, tls: options.agentTls ?? policy.requireTls },
+    ...{ addresses, clock, random, probe, pace: agentPace, tls: options.agentTls ?? conf.requireTls },
     ...(options.managers ? { managers: options.managers } : {}),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: (machine, progress) => {
@@ -244,7 +244,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     const store = database.watched
     const ironic = await openIronic({
       ...{ store, host: CONDUCTOR_HOST, bmcs, clock, random, probe },
-      ...{ policy, types },
+      ...{ conf, types },
       ...(from ? { from } : {}),
       agents: toAgentsOf(() => machines, { transport: toAgents, addresses, probe }),
       logger: withFields(logger, { room: 'conductor' }),
@@ -256,7 +256,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     const api = createIronicApi({
       ...{ conductor: ironic.conductor, store, clock, random, service, newest },
       randomOfReads: randomness.reads,
-      fastTrack: policy.fastTrack,
+      fastTrack: conf.fastTrack,
       ...(access.guard ? { guard: access.guard } : {}),
       logger: withFields(logger, { room: 'api' }),
     })

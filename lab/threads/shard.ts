@@ -155,8 +155,8 @@ const seedOf = (seed: number, shard: number): number =>
 function withLimits(
   ironic: ThreadSettings['options']['ironic'],
   size: number,
-): Pick<Parameters<typeof createStagedLab>[0] & object, 'ironic' | 'policy'> {
-  if (!ironic) return { policy: { maxConcurrentDeploy: size, maxConcurrentClean: size } }
+): Pick<Parameters<typeof createStagedLab>[0] & object, 'ironic' | 'conf'> {
+  if (!ironic) return { conf: { maxConcurrentDeploy: size, maxConcurrentClean: size } }
   const text = `[conductor]\nmax_concurrent_deploy = ${size}\nmax_concurrent_clean = ${size}\n`
   return { ironic: { ...ironic, files: [{ name: 'limits of a shard', text }, ...(ironic.files ?? [])] } }
 }

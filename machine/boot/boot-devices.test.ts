@@ -70,7 +70,7 @@ test('each device that fails has one entry in the log, and the journal gets the 
   await machine.firmware.insert('cdrom', CD)
   await machine.firmware.boot.setOverride({ target: 'Cd', enabled: 'Once' })
   await there.boot()
-  const cd = `virtual CD: the virtual medium at ${CD} cannot be had: the server answered 404`
+  const cd = `virtual CD: the virtual medium at ${CD} could not be fetched: the server answered 404`
   expect(there.failures()).toEqual([cd, DISK, NOTHING])
   expect(there.reported).toEqual([`${cd}; ${DISK}`])
 })
@@ -108,8 +108,8 @@ describe('the network', () => {
     there.files.set(SCRIPT, Buffer.from(`#!ipxe\n${line}\n`))
     await there.machine.firmware.boot.setOverride({ target: 'Pxe', enabled: 'Once' })
     await there.boot()
-    expect(there.failures()[0]).toBe(`PXE: ${url} cannot be had: the server answered 404`)
-    expect(there.machine.console()).toContain(`iPXE: ${url} cannot be had: the server answered 404`)
+    expect(there.failures()[0]).toBe(`PXE: ${url} could not be fetched: the server answered 404`)
+    expect(there.machine.console()).toContain(`iPXE: ${url} could not be fetched: the server answered 404`)
   })
 
   test('a first menu of GRUB whose next one is not there names that', async () => {

@@ -78,7 +78,7 @@ test.each([
     ironicIso().subarray(0, 40_000),
     /is not a live ISO that boots: parsing ISO9660 image: ISO image is incomplete/,
   ],
-  ['is not there', undefined, /cannot be had: the server answered 404/],
+  ['is not there', undefined, /could not be fetched: the server answered 404/],
   [
     'lacks its initramfs',
     ironicIso({ 'EFI/BOOT/grub.cfg': GRUB.replace('/initrd', '/none') }),

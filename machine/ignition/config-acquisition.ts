@@ -22,7 +22,7 @@ import { NEEDS_NETWORK, type Resources } from './resources.js'
 /** The version that Ignition translates every config to. */
 const OWN_VERSION = SPEC_VERSIONS.at(-1)!
 const CONFIG_FOLDER = '/usr/lib/ignition'
-const FETCH_PATIENCE = minutes(2)
+const FETCH_TIMEOUT = minutes(2)
 
 /** CoreOS's own config for every machine. */
 export const BASE_CONFIG = JSON.stringify({
@@ -90,7 +90,7 @@ export async function acquireConfig(
   }
   try {
     if (url !== '' && offline && !/^data:/i.test(url)) return needsNetwork()
-    resources.limit(FETCH_PATIENCE)
+    resources.limit(FETCH_TIMEOUT)
     // Without a network the provider does not even look for a drive (coreos/ignition internal/providers/openstack).
     if (source?.from === 'openstack' && offline) return needsNetwork()
     const bytes = await bytesOf(source, resources, log)

@@ -7,7 +7,7 @@ import { planPartitions } from './partition-plan.js'
 import { failing } from './users.js'
 
 /** systemd's timeout for a device (DefaultDeviceTimeoutSec). */
-const DEVICE_PATIENCE = seconds(90)
+const DEVICE_TIMEOUT = seconds(90)
 /** Least number of member devices of each RAID level. */
 const FEWEST: Record<string, number> = { raid1: 2, raid4: 2, raid5: 2, raid6: 4, raid10: 2, raid0: 1, linear: 1 }
 
@@ -69,7 +69,7 @@ async function waitFor({ devices, clock, signal, log }: DisksWork, paths: string
     log.operation(`waiting for devices [${paths.join(' ')}]`, async () => {
       const missing = paths.find((path) => !devices.find(path))
       if (missing === undefined) return
-      await clock.sleep(DEVICE_PATIENCE, { signal })
+      await clock.sleep(DEVICE_TIMEOUT, { signal })
       const unit = `${missing.replace(/^\//, '').replaceAll('-', '\\x2d').replaceAll('/', '-')}.device`
       throw new IgnitionFailure(`device unit ${unit} timeout`)
     }),

@@ -182,7 +182,7 @@ async function firstBytes(what: string, url: string, loading: Loading): Promise<
 }
 
 const unreadable = (what: string, url: string, error: unknown): BootFailed =>
-  new BootFailed('no bootable device', `${what} at ${url} cannot be had: ${chained(error)}`, error)
+  new BootFailed('no bootable device', `${what} at ${url} could not be fetched: ${chained(error)}`, error)
 
 const chained = (error: unknown): string => errorChain(error).join(': ')
 

@@ -67,7 +67,7 @@ test('the label counts in any case', async () => {
   expect((await found(VMEDIA, { 'virtual floppy': upper }, ['virtual floppy'])).parameters).toEqual(OF_THE_FLOPPY)
 })
 
-test('a floppy whose image cannot be had is none, and the console says so', async () => {
+test('a floppy whose image cannot be fetched is none, and the console says so', async () => {
   const { parameters, lines } = await found(VMEDIA, {}, ['virtual floppy'])
   expect(parameters).toBeUndefined()
   expect(lines.join('\n')).toMatch(/the virtual floppy http:\/\/media\/.* cannot be read: the server answered 404/)

@@ -215,7 +215,7 @@ class IpxeRun {
 
   #failed(url: string, error: unknown): never {
     this.#place.signal.throwIfAborted()
-    const why = `${maskedUrl(url)} cannot be had: ${errorChain(error).join(': ')}`
+    const why = `${maskedUrl(url)} could not be fetched: ${errorChain(error).join(': ')}`
     this.#place.say(`iPXE: ${why}`)
     throw new CommandFailed(why)
   }

@@ -60,7 +60,7 @@ async function bootFile(url: string, place: ScriptPlace): Promise<ScriptEnd> {
     return await bootText(url, await place.text(url), place)
   } catch (error) {
     place.signal.throwIfAborted()
-    return { kind: 'next', why: `${url} cannot be had: ${errorChain(error).join(': ')}` }
+    return { kind: 'next', why: `${url} could not be fetched: ${errorChain(error).join(': ')}` }
   }
 }
 

@@ -35,7 +35,7 @@ interface Command {
 
 const HEARTBEAT = seconds(3)
 const RETRY = seconds(1)
-const LOOK = 50
+const POLL_INTERVAL = 50
 const LONGEST_PAUSE = seconds(5)
 /** Once a command did not come, the next ones are waited for no longer than this. */
 const AFTER_MISSING = seconds(5)
@@ -147,7 +147,7 @@ export class PlayedAgent {
         beat = clock.elapsed() + HEARTBEAT
         if (this.#heartbeat) await this.#send(this.#heartbeat)
       }
-      await clock.sleep(LOOK, { signal })
+      await clock.sleep(POLL_INTERVAL, { signal })
     }
     this.#hasMissed = true
     compared(was, null)

@@ -1,6 +1,6 @@
 import { etagOf, HEADERS, jsonAnswer, resourceAnswer, withEtag } from './answers.js'
 import type { Document } from './document.js'
-import { queried, refuseQuery } from './query.js'
+import { applyQuery, refuseQuery } from './query.js'
 import { refused } from './refusal.js'
 import type { Call, MachineCall, Method, Outcome, Resource } from './resource.js'
 import type { WireResponse } from '../../wire/index.js'
@@ -38,7 +38,7 @@ async function read(resource: Resource, call: Call | MachineCall, path: string):
   if (!document) throw refused(404, 'ResourceMissingAtURI', [path])
   const { query, request } = call
   const find = (other: string) => fetched(call, other)
-  const wanted = query.size === 0 ? document : await queried(document, query, find)
+  const wanted = query.size === 0 ? document : await applyQuery(document, query, find)
   const answer = resourceAnswer(resource, wanted, wanted === document ? undefined : etagOf(document))
   const status = (resource.statusOf as ((call: Call) => number) | undefined)?.(call) ?? 200
   if (status !== 200) return { ...answer, status }

@@ -21,7 +21,7 @@ const SUPPORTED = ['$expand', '$select', '$top', '$skip', 'only']
  *
  * @throws Refusal 400 for a value that cannot be used, 501 for an unsupported parameter that begins with `$`
  */
-export async function queried(document: Document, query: URLSearchParams, fetch: Fetch): Promise<Document> {
+export async function applyQuery(document: Document, query: URLSearchParams, fetch: Fetch): Promise<Document> {
   checkSupported(query)
   const hasMembers = isCollection(document)
   let result = document

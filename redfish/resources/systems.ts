@@ -80,7 +80,7 @@ const RESETS = [
 ] as const
 
 /** Milliseconds of wall time after which a reset is answered even if the machine has not changed its power yet, as BMCs do. */
-const RESET_PATIENCE = 100
+const ANSWER_TIMEOUT = 100
 /** Seconds after which a client may try again, while earlier resets are carried out. */
 const BUSY_FOR = '5'
 
@@ -95,7 +95,7 @@ export const reset =
       throw refused(409, 'ChassisPowerStateOnRequired', [machine.spec.id], { resolution: 'Switch it on first.' })
     if (type === 'Nmi') return machine.firmware.signal('nmi')
     const { target, soft = false } = POWER_OF[type] ?? (isOn ? SHUTDOWN : SWITCH_ON)
-    const options = { soft, patience: RESET_PATIENCE, clock: systemClock(), logger: service.logger }
+    const options = { soft, timeout: ANSWER_TIMEOUT, clock: systemClock(), logger: service.logger }
     if (await commandPower(machine, target, options)) return
     throw refused(503, 'ServiceTemporarilyUnavailable', [BUSY_FOR], {
       ...{ resolution: 'Wait until the power has changed.', headers: { 'retry-after': BUSY_FOR } },

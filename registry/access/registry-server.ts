@@ -29,7 +29,7 @@ export interface RegistryRequest extends Omit<FileRequest, 'url' | 'signal'> {
 }
 
 /** Times that a request is sent again: after a failure that may pass, and when the registry asks to wait. */
-const AGAIN = { failed: 2, busy: 3 }
+const RETRIES = { failed: 2, busy: 3 }
 /** Milliseconds: before the second try, and at most where the registry says how long. */
 const PAUSE = { first: 500, longest: 60_000 }
 
@@ -107,20 +107,20 @@ export class RegistryServer {
     for (let [failed, busy] = [0, 0]; ;) {
       const answer = await this.#http.get({ ...rest, url: url.href, headers: all, signal }).catch((error: unknown) => {
         if (!(error instanceof FetchFailure)) throw error
-        if (!isRepeatable || !error.transient || failed === AGAIN.failed) throw unreachable(this.#host, error)
+        if (!isRepeatable || !error.transient || failed === RETRIES.failed) throw unreachable(this.#host, error)
         return undefined
       })
       if (answer?.status === 429) {
         const words = await answerWords(answer)
         const wait = waitOf(answer.headers['retry-after'], clock.now())
-        if (busy++ === AGAIN.busy || wait > PAUSE.longest)
+        if (busy++ === RETRIES.busy || wait > PAUSE.longest)
           throw new UserError('registry-busy', `the registry ${this.#host} answers 429: too many requests${words}`, {
             remedy: `wait ${Math.ceil(wait / 1000)} s, or log in with an account of a higher limit`,
           })
         await clock.sleep(wait, { signal })
         continue
       }
-      if (answer && !(isRepeatable && answer.status >= 500 && failed < AGAIN.failed)) return answer
+      if (answer && !(isRepeatable && answer.status >= 500 && failed < RETRIES.failed)) return answer
       await answer?.close()
       await clock.sleep(PAUSE.first * 3 ** failed++, { signal })
     }

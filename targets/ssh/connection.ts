@@ -103,25 +103,25 @@ export class SshConnection implements AsyncDisposable {
     const client = new (ssh2().Client)()
     using _hold = clock.hold(`connecting to ${name}`)
     const limit = new AbortController()
-    const patience = limiting(clock, limit.signal, settings.connectTimeout)
+    const timeLimit = limiting(clock, limit.signal, settings.connectTimeout)
     let authentication: Authentication | undefined
     const shown: ShownKey = { provisional: false, fingerprint: '' }
     let socket: Readable | undefined
     try {
       const sock = through
         ? await unlessAborted(through.forward(settings.host, settings.port), signal)
-        : await connected(settings, patience.expired, signal, limit.signal)
+        : await connected(settings, timeLimit.expired, signal, limit.signal)
       socket = sock
       await new Promise<void>((resolve, reject) => {
         const fail = (error: unknown) => {
           reject(error as Error)
           sock.destroy()
         }
-        patience.expired.catch(() => fail(new LinkLost(`${name} does not answer`)))
+        timeLimit.expired.catch(() => fail(new LinkLost(`${name} does not answer`)))
         signal?.addEventListener('abort', () => fail(signal.reason), { once: true, signal: limit.signal })
         client.once('ready', resolve)
         client.on('handshake', () => {
-          patience.extend(AUTHENTICATION)
+          timeLimit.extend(AUTHENTICATION)
           parts.onPhase?.('logging in', AUTHENTICATION)
         })
         client.on('error', (error: Error & { level?: string }) => {
@@ -138,7 +138,7 @@ export class SshConnection implements AsyncDisposable {
           get keysOnly() {
             return shown.provisional
           },
-          asking: (question) => patience.pausedFor(question),
+          asking: (question) => timeLimit.pausedFor(question),
         })
         client.connect({
           username: settings.user,

@@ -15,7 +15,7 @@ export interface SudoParts {
 }
 
 /** Generous, since a sudo that looks up users in a directory is slow. */
-const PATIENCE = seconds(60)
+const ANSWER_TIMEOUT = seconds(60)
 
 /**
  * Runs a line in root's shell by sudo, from a user's account.
@@ -88,9 +88,9 @@ async function answerOf(
   stderr: AsyncIterator<Uint8Array, undefined>,
 ): Promise<IteratorResult<Uint8Array, undefined>> {
   const over = new AbortController()
-  const late = clock.sleep(PATIENCE, { weak: true, signal: over.signal }).then(() => {
+  const late = clock.sleep(ANSWER_TIMEOUT, { weak: true, signal: over.signal }).then(() => {
     channel.cut()
-    throw new UserError('sudo-silent', `sudo on ${name} has not answered for ${PATIENCE / 1000} s`, {
+    throw new UserError('sudo-silent', `sudo on ${name} has not answered for ${ANSWER_TIMEOUT / 1000} s`, {
       remedy: 'see that sudo true works there',
     })
   })

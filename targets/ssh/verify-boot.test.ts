@@ -54,7 +54,7 @@ async function rebooted(after: Parameters<typeof SshHost.open>[0] | null, more: 
   await using shell = await openSshShell(ssh(port))
   const before = { identity: shell.identity, hostKey: shell.hostKey }
   const verified = verifyBoot({
-    ...{ ssh: ssh(port), before, expected: EXPECTED, every: 10, patience: 15_000 },
+    ...{ ssh: ssh(port), before, expected: EXPECTED, every: 10, timeout: 15_000 },
     ...{ clock, logger: silent, signal: new AbortController().signal },
     ...more,
   })
@@ -129,18 +129,18 @@ describe('after a reboot', () => {
   })
 
   test('a machine that did not reboot is a failure', async () => {
-    const message = await why(rebooted(null, { patience: 500 }))
+    const message = await why(rebooted(null, { timeout: 500 }))
     expect(message).toContain('the system from before still answers (boot id boot-1)')
   })
 
   test('a machine that booted the live system again is a failure', async () => {
-    const message = await why(rebooted({ hostKeys: [liveKey], identity: { boot: 'boot-1' } }, { patience: 1500 }))
+    const message = await why(rebooted({ hostKeys: [liveKey], identity: { boot: 'boot-1' } }, { timeout: 1500 }))
     expect(message).toContain('the system from before still answers')
   })
 
   test('a machine that does not come back is a failure', async () => {
     const message = await why(
-      rebooted({ authenticate: (context: AuthContext) => context.reject() }, { patience: 1500 }),
+      rebooted({ authenticate: (context: AuthContext) => context.reject() }, { timeout: 1500 }),
     )
     expect(message).toContain('did not answer within')
     expect(message).toContain('refuses the login')
@@ -173,7 +173,7 @@ describe('after a reboot', () => {
           context.reject(['password', 'keyboard-interactive'])
         },
       },
-      { patience: 300 },
+      { timeout: 300 },
     ).catch(() => {})
     expect([...new Set(methods)]).toEqual(['none'])
     expect(NO_PINS.installed).toEqual([])

@@ -29,7 +29,7 @@ export interface VerifyBootOptions {
   before: { identity: HostIdentity; hostKey: string } | null
   expected: ExpectedBoot
   /** Time limit, in milliseconds; twenty minutes by default. */
-  patience?: number
+  timeout?: number
   /** Pause between two attempts, in milliseconds. */
   every?: number
   clock: Clock
@@ -71,10 +71,10 @@ class BootNotVerified extends UserError {
  * @throws BootNotVerified with all failed checks; UserError when the host key is refused
  */
 export async function verifyBoot(options: VerifyBootOptions): Promise<VerifiedBoot> {
-  const { before, expected, clock, logger, signal, patience = minutes(20), every = seconds(2) } = options
+  const { before, expected, clock, logger, signal, timeout = minutes(20), every = seconds(2) } = options
   const pins =
     options.ssh.pins.installed.length > 0 ? options.ssh.pins : { ...options.ssh.pins, installed: 'proven' as const }
-  const limit = clock.now() + patience
+  const limit = clock.now() + timeout
   let last: NotYet | undefined
   for (;;) {
     signal.throwIfAborted()
@@ -82,7 +82,7 @@ export async function verifyBoot(options: VerifyBootOptions): Promise<VerifiedBo
     if ('checks' in seen) return judged(seen, options)
     if (seen.why !== last?.why) logger('info', `waiting for the installed system: ${seen.why}`)
     last = seen
-    if (clock.now() >= limit) throw tooLate(last, patience, before?.identity.bootId ?? null)
+    if (clock.now() >= limit) throw tooLate(last, timeout, before?.identity.bootId ?? null)
     await clock.sleep(every, { signal })
   }
 }
@@ -126,8 +126,8 @@ async function look(
   }
 }
 
-function tooLate({ why, old, cause }: NotYet, patience: number, bootId: string | null): BootNotVerified {
-  const waited = waitText(patience)
+function tooLate({ why, old, cause }: NotYet, timeout: number, bootId: string | null): BootNotVerified {
+  const waited = waitText(timeout)
   return new BootNotVerified(
     old
       ? `the machine was not booted within ${waited}: the system from before still answers (boot id ${bootId})`

@@ -25,7 +25,7 @@ export interface ConversationOptions {
   /** Folder of runs on the target; by default the first that the target can write, `/run/ironstage` if possible. */
   folder?: string
   /** Wait for a lost link, in milliseconds; ten minutes by default. */
-  patience?: number
+  timeout?: number
   /** Aborts every exchange with its reason. */
   signal?: AbortSignal
   clock: Clock
@@ -63,9 +63,9 @@ interface Attempt {
   signal: AbortSignal
 }
 
-const PATIENCE = minutes(10)
-/** Least time of an attempt, even when the patience is shorter. */
-const LEAST_PATIENCE = seconds(30)
+const LINK_TIMEOUT = minutes(10)
+/** Least time of an attempt, even when the timeout is shorter. */
+const LEAST_ATTEMPT_TIME = seconds(30)
 const PAUSES = [50, 200, 500, 1000, 2000, 5000]
 /** Attempts without an answer on a working link until the shell, not the link, counts as the fault. */
 const SILENT_ATTEMPTS = 5
@@ -253,9 +253,9 @@ export class Conversation {
       })
   }
 
-  /** Repeats the work while the link is lost; gives up when nothing has come for longer than the patience. */
+  /** Repeats the work while the link is lost; gives up when nothing has come for longer than the timeout. */
   async #retried(doing: string, work: (attempt: Attempt) => Promise<true>): Promise<void> {
-    const { clock, patience = PATIENCE, logger = noLogger } = this.#options
+    const { clock, timeout = LINK_TIMEOUT, logger = noLogger } = this.#options
     const { signal } = this.#closing
     let since = clock.now()
     let attempt = 0
@@ -265,7 +265,7 @@ export class Conversation {
       ...{
         name: this.name,
         doing: () => doing,
-        until: () => since + Math.max(patience, LEAST_PATIENCE),
+        until: () => since + Math.max(timeout, LEAST_ATTEMPT_TIME),
         clock,
         logger,
       },
@@ -283,8 +283,8 @@ export class Conversation {
         return
       } catch (error) {
         signal.throwIfAborted()
-        if (expired.signal.aborted || (error instanceof LinkLost && clock.now() >= since + patience))
-          throw new LinkLost(`${this.name} has not answered for ${waitText(patience)} while ${doing}`, {
+        if (expired.signal.aborted || (error instanceof LinkLost && clock.now() >= since + timeout))
+          throw new LinkLost(`${this.name} has not answered for ${waitText(timeout)} while ${doing}`, {
             cause: error,
           })
         if (!(error instanceof LinkLost)) throw error

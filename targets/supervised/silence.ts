@@ -14,8 +14,8 @@ export interface SilenceParts {
 }
 
 /** Silence before the first message, and between messages. */
-const FIRST = seconds(10)
-const AGAIN = seconds(60)
+const FIRST_WARNING = seconds(10)
+const WARNING_INTERVAL = seconds(60)
 
 /** Logs the wait for a silent target and its end. Stops when disposed. */
 export class Silence implements Disposable {
@@ -45,18 +45,18 @@ export class Silence implements Disposable {
   async #watch(): Promise<void> {
     const { name, doing, until, expired, clock, logger } = this.#parts
     const { signal } = this.#over
-    let next = this.#since + FIRST
+    let next = this.#since + FIRST_WARNING
     for (;;) {
       const end = expired ? until() : Infinity
       await clock.sleep(Math.max(0, Math.min(next, end) - clock.now()), { weak: true, signal })
       const now = clock.now()
       if (expired && now >= until()) return expired()
-      if (!this.#reported && now < this.#since + FIRST) next = this.#since + FIRST
+      if (!this.#reported && now < this.#since + FIRST_WARNING) next = this.#since + FIRST_WARNING
       else if (now >= next) {
         const [silent, time] = [Math.round((now - this.#since) / 1000), new Date(until()).toISOString().slice(11, 19)]
         logger('warn', `no answer from ${name} for ${silent} s while ${doing()}; giving up at ${time} UTC`)
         this.#reported = true
-        next = now + AGAIN
+        next = now + WARNING_INTERVAL
       }
     }
   }

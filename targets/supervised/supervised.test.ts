@@ -230,7 +230,7 @@ test('a script that arrives in part runs no command', async () => {
   }
   await using whole = (await target(plain, { folder })).executor
   await whole.facts()
-  await using executor = (await target(cutting, { folder, patience: 1 })).executor
+  await using executor = (await target(cutting, { folder, timeout: 1 })).executor
   await expect(executor.start({ argv: ['touch', join(folder, 'never')], effect: 'writes' })).rejects.toThrow()
   expect(await readdir(folder)).toEqual([])
 })

@@ -2,7 +2,7 @@ import { clock } from './measure.js'
 import type { BenchClient } from './bench-client.js'
 
 /** How often a client looks at its node, in milliseconds, as the yardstick's does. */
-const LOOK = 20
+const POLL_INTERVAL = 20
 
 const FAKE = {
   ...{ deploy_interface: 'fake', inspect_interface: 'fake', boot_interface: 'fake', power_interface: 'fake' },
@@ -27,7 +27,7 @@ async function until(client: BenchClient, uuid: string, wanted: string): Promise
     const node = JSON.parse(await client.ask('GET', `/v1/nodes/${uuid}`)) as Seen
     if (node.provision_state === wanted && !node.reservation) return
     if (/failed|error/.test(node.provision_state)) throw new Error(`${node.provision_state}: ${node.last_error}`)
-    await clock.sleep(LOOK)
+    await clock.sleep(POLL_INTERVAL)
   }
 }
 

@@ -11,7 +11,7 @@ import { childrenOf, clock, median, pssOf, timed, type Measured } from './measur
 const IMAGE = 256
 const RUNS = 3
 /** Between two looks at memory, in milliseconds. */
-const LOOK = 20
+const SAMPLING_INTERVAL = 20
 
 /** One deployment, in milliseconds and MiB. */
 interface Deployed {
@@ -87,7 +87,7 @@ async function deployed(deploy: () => Promise<string>): Promise<Deployed> {
     while (!running.done) {
       const pid = await ownProcess(process.pid)
       if (pid !== undefined) memory = Math.max(memory, await pssOf(pid))
-      await clock.sleep(LOOK)
+      await clock.sleep(SAMPLING_INTERVAL)
     }
   })()
   const out = await deploy().finally(() => (running.done = true))

@@ -3,9 +3,9 @@ import { clock, memoryOf, REST, type Measured } from './measure.js'
 import type { Row } from './rows.js'
 import { withUp } from './up.js'
 
-/** How long memory is looked at after enrolment, and how often, in milliseconds. */
-const LOOKING = 3000
-const LOOK = 50
+/** How long memory is looked at after enrollment, and how often, in milliseconds. */
+const SAMPLING_TIME = 3000
+const SAMPLING_INTERVAL = 50
 
 /** Memory of a server whose nodes are idle. */
 export async function idleMemory(): Promise<Measured[]> {
@@ -29,11 +29,11 @@ const resident = (nodes: number): Promise<number> =>
     return Number(/^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
   })
 
-/** The smallest proportional share of memory soon after enrolment. */
+/** The smallest proportional share of memory soon after enrollment. */
 const smallestPss = (nodes: number): Promise<number> =>
   withUp(nodes, [], async (_, { pid }) => {
     let smallest = Infinity
-    for (const until = clock.now() + LOOKING; clock.now() < until; await clock.sleep(LOOK))
+    for (const until = clock.now() + SAMPLING_TIME; clock.now() < until; await clock.sleep(SAMPLING_INTERVAL))
       smallest = Math.min(smallest, await memoryOf(pid))
     return smallest
   })

@@ -7,7 +7,7 @@ import { deploySteps } from './staged.js'
 import { withUp } from './up.js'
 
 /** Between two looks of a client at its node, in milliseconds: so that looking is a small part of the work. */
-const LOOK = { alone: 5, among16: 50 }
+const POLL_INTERVAL = { alone: 5, among16: 50 }
 
 const withClient = <T>(nodes: number, use: (client: IronicClient) => Promise<T>): Promise<T> =>
   withUp(nodes, [], async (endpoint) => {
@@ -87,7 +87,7 @@ async function bareServer(runs: number): Promise<number> {
 }
 
 /** enroll -> manageable -> inspected -> available -> active with install_coreos on a disk with bytes. */
-async function lifecycle(client: IronicClient, node: string, every = LOOK.alone): Promise<void> {
+async function lifecycle(client: IronicClient, node: string, every = POLL_INTERVAL.alone): Promise<void> {
   const through = async (verb: string, state: 'manageable' | 'available' | 'active') => {
     await client.provision(node, verb, verb === 'active' ? { deploy_steps: deploySteps } : {})
     await client.waitFor(node, [state], { every })
@@ -106,7 +106,7 @@ export const lifecycles = (): Promise<Measured[]> =>
       Promise.all(
         Array.from({ length: 16 }, async () => {
           for (let node = waiting.shift(); node !== undefined; node = waiting.shift())
-            await lifecycle(client, node, LOOK.among16)
+            await lifecycle(client, node, POLL_INTERVAL.among16)
         }),
       ),
     )

@@ -5,7 +5,7 @@ export const deploySteps = [installCoreos({ ignition: { ignition: { version: '3.
 
 /** A lab without sockets that lets so many nodes deploy at once, as an operator of so many would. */
 export const labFor = (nodes: number): Promise<StagedLab<VirtualClock>> =>
-  createStagedLab({ policy: { maxConcurrentDeploy: nodes, maxConcurrentClean: nodes } })
+  createStagedLab({ conf: { maxConcurrentDeploy: nodes, maxConcurrentClean: nodes } })
 
 /** Takes so many new nodes to `active` at once: over half an hour of lab time or more. */
 export const deployAll = (lab: ThreadedLab, count: number): Promise<void> => atOnce(lab, count, () => deployed(lab))

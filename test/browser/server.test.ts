@@ -60,7 +60,7 @@ test('a server that hangs is lost within five seconds, and its events are not mi
   } finally {
     running.child.kill('SIGCONT')
   }
-  await running.lab.enrol({ count: 1, prefix: 'later-' })
+  await running.lab.enroll({ count: 1, prefix: 'later-' })
   await page.getByText('3 machines').waitFor({ timeout: 15_000 })
   expect(tab.wrong).toEqual([])
 })

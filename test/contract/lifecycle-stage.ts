@@ -60,14 +60,14 @@ const CONDUCTOR = {
   fakeHardwareMachines: true,
   eraseDevicesPriority: 0,
   eraseDevicesMetadataPriority: 10,
-} satisfies StagedLabOptions['policy']
+} satisfies StagedLabOptions['conf']
 
 /**
  * The recordings' Ironic and machine: `fake-hardware` with two NICs, two disks and a BIOS; cleaning erases metadata
  * only. Where theirs only remembered what it was told of power, ours has a computer.
  */
 export async function openLifecycle(options: StagedLabOptions = {}): Promise<LifecycleStage> {
-  const lab = await createStagedLab({ seed: 7, ...options, clock: 'auto', policy: { ...CONDUCTOR, ...options.policy } })
+  const lab = await createStagedLab({ seed: 7, ...options, clock: 'auto', conf: { ...CONDUCTOR, ...options.conf } })
   const [seen, ran, states]: [Seen[], Ran[], Readonly<NodeRecord>[]] = [[], [], []]
   lab.events.listen((event) => {
     if (event.kind === 'node') states.push(event.node)

@@ -4,7 +4,7 @@ import {
   HARDWARE_TYPES,
   openIronic,
   openStore,
-  UPSTREAM_POLICY,
+  UPSTREAM_CONF,
   type Ironic,
   type Store,
   type StoreView,
@@ -48,7 +48,7 @@ export async function openStage({
   const ironic = await openIronic({
     store,
     host,
-    policy: UPSTREAM_POLICY,
+    conf: UPSTREAM_CONF,
     bmcs: () => Promise.reject(new Error('no machine answers at this address')),
     agents: transport,
     clock,

@@ -12,7 +12,7 @@ async function strict(options: StageOptions) {
     ...{ clock: systemClock(), random: seededRandom(11), disks: 'described' },
     network: { host: '127.0.0.1', port: 0 },
     ...options,
-    policy: { requireTls: true, ...options.policy },
+    conf: { requireTls: true, ...options.conf },
   })
   const uuid = await staged.enroll(staged.spec(1))
   const wait = <T>(awaited: Promise<T>) => awaited

@@ -215,7 +215,7 @@ test.each([
   ['is switched on again', true, 'power on'],
   ['is left off where the record is to follow', false, 'power off'],
 ] as const)('a machine switched off behind the back of an active node %s', async (_, forcePowerDuringSync, power) => {
-  await using lab = await createStagedLab({ policy: { forcePowerDuringSync } })
+  await using lab = await createStagedLab({ conf: { forcePowerDuringSync } })
   const node = await lab.enroll({ deploySteps: deploy_steps })
   await node.deploy()
   await node.settled()

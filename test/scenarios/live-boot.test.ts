@@ -158,13 +158,13 @@ describe('a wrong live image fails as on real hardware: no agent calls, and the 
       'an ISO that is not there',
       ({ iso }) => media({ deploy_iso: `${iso}.missing` }),
       'no bootable device',
-      /virtual medium at http.*\.missing cannot be had: the server answered 404/,
+      /virtual medium at http.*\.missing could not be fetched: the server answered 404/,
     ],
     [
       'a server that is not there',
       () => media({ deploy_iso: 'http://127.0.0.1:1/live.iso' }),
       'no bootable device',
-      /cannot be had: connection refused/,
+      /could not be fetched: connection refused/,
     ],
     [
       'an ISO that is none',
@@ -176,7 +176,7 @@ describe('a wrong live image fails as on real hardware: no agent calls, and the 
       'a kernel that is not there',
       (images) => pxe(images, { deploy_kernel: `${images.pxe!.kernel}.missing` }),
       'no bootable device',
-      /the kernel at http.* cannot be had: the server answered 404/,
+      /the kernel at http.* could not be fetched: the server answered 404/,
     ],
     [
       'an initramfs that is none',
@@ -188,7 +188,7 @@ describe('a wrong live image fails as on real hardware: no agent calls, and the 
       'a root filesystem that is not there',
       (images) => pxe(images, { kernel_append_params: images.pxe!.append.replace('.rootfs ', '.rotfs ') }),
       'emergency shell',
-      /the root filesystem at http.* cannot be had: the server answered 404/,
+      /the root filesystem at http.* could not be fetched: the server answered 404/,
     ],
     [
       'no root filesystem at all',

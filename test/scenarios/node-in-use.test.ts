@@ -46,7 +46,7 @@ describe('servicing', () => {
   })
 
   test('an agent that is silent: failed after the callback timeout, 0 waits for ever', async () => {
-    await using lab = await createStagedLab({ policy: { serviceCallbackTimeout: minutes(10) } })
+    await using lab = await createStagedLab({ conf: { serviceCallbackTimeout: minutes(10) } })
     const node = await active(lab)
     lab.faults.add({ match: { node: node.uuid }, effect: { kind: 'agent-silent' } })
     await node.provision('service', { service_steps: [{ interface: 'raid', step: 'delete_configuration' }] })
@@ -54,7 +54,7 @@ describe('servicing', () => {
       provision_state: 'service failed',
       last_error: expect.stringContaining('Timeout reached while servicing the node') as string,
     })
-    await using patient = await createStagedLab({ policy: { serviceCallbackTimeout: 0 } })
+    await using patient = await createStagedLab({ conf: { serviceCallbackTimeout: 0 } })
     const other = await active(patient)
     patient.faults.add({ match: { node: other.uuid }, effect: { kind: 'agent-silent' } })
     await other.provision('service', { service_steps: [{ interface: 'raid', step: 'delete_configuration' }] })
@@ -76,7 +76,7 @@ test('rescue by the real agent: the machine is in the ramdisk with a password, t
 })
 
 test('fast track: one boot of the ramdisk from inspection to deployment', async () => {
-  await using lab = await createStagedLab({ policy: { fastTrack: true, inspectionPowerOff: false } })
+  await using lab = await createStagedLab({ conf: { fastTrack: true, inspectionPowerOff: false } })
   const booted: string[] = []
   lab.events.listen((event) => void (event.kind === 'ramdisk-up' && booted.push(event.machine)))
   const node = await active(lab)
@@ -86,7 +86,7 @@ test('fast track: one boot of the ramdisk from inspection to deployment', async 
 
 test('fast track: a deployment that is asked for before the agent has reported after its inspection waits for it', async () => {
   await using lab = await createStagedLab({
-    policy: { fastTrack: true, inspectionPowerOff: false, automatedClean: false },
+    conf: { fastTrack: true, inspectionPowerOff: false, automatedClean: false },
   })
   const node = await lab.enroll({ deploySteps: [installCoreos()] })
   lab.faults.add({ match: { node: node.uuid, route: '/v1/heartbeat' }, effect: { kind: 'delay', ms: minutes(1) } })
@@ -98,7 +98,7 @@ test('fast track: a deployment that is asked for before the agent has reported a
 
 test('fast track: an agent that was forgotten when a deployment was aborted is not waited for, its machine is booted anew', async () => {
   await using lab = await createStagedLab({
-    policy: { fastTrack: true, inspectionPowerOff: false, automatedClean: false },
+    conf: { fastTrack: true, inspectionPowerOff: false, automatedClean: false },
   })
   const node = await lab.enroll({ deploySteps: [installCoreos()] })
   await node.makeAvailable()

@@ -7,7 +7,7 @@ import { minutes } from '../../runtime/index.js'
 test('an agent whose token a failed deployment has dropped says so once, with the name of its node', async () => {
   const logged: { level: Parameters<Logger>[0]; message: string; node: unknown }[] = []
   await using lab = await createStagedLab({
-    policy: { powerOffAfterDeployFailure: false },
+    conf: { powerOffAfterDeployFailure: false },
     logger: (level, message, { node } = {}) => void logged.push({ level, message, node }),
   })
   const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })], fields: { name: 'rack-7' } })

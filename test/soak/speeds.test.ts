@@ -9,7 +9,7 @@ const DEPLOYMENTS = Number(process.env['SOAK_DEPLOYMENTS'] ?? 20)
 const AT_ONCE = 4
 
 /** For the whole way at wall speed, with machines that take their time. */
-const PATIENCE = 3_600_000
+const TIMEOUT = 3_600_000
 
 /** Keeps every core of this machine busy meanwhile. */
 let load: Worker[]
@@ -27,14 +27,14 @@ test.each(speeds([60, 200, 600, 1200]))(
     let begun = 0
     const some = async () => {
       while (begun++ < DEPLOYMENTS) {
-        const { code, output } = await deployAt(speed, PATIENCE)
+        const { code, output } = await deployAt(speed, TIMEOUT)
         if (code !== 0) failed.push(output)
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, some))
     expect(failed).toEqual([])
   },
-  2 * PATIENCE,
+  2 * TIMEOUT,
 )
 
 test(
@@ -42,10 +42,10 @@ test(
   async () => {
     const runs = await Promise.all(
       speeds([1]).flatMap((speed) =>
-        Array.from({ length: Math.ceil(DEPLOYMENTS / 4) }, () => deployAt(speed, PATIENCE)),
+        Array.from({ length: Math.ceil(DEPLOYMENTS / 4) }, () => deployAt(speed, TIMEOUT)),
       ),
     )
     expect(runs.filter(({ code }) => code !== 0)).toEqual([])
   },
-  2 * PATIENCE,
+  2 * TIMEOUT,
 )

@@ -13,7 +13,7 @@ export interface Subject<Value> {
 }
 
 /** Pause before a stream of events that ended is opened again. */
-const AGAIN = 500
+const RETRY_DELAY = 500
 
 /** Shows a subject as it changes. `subject` is the same in all calls of a view. */
 export function useFollowed<Value>(
@@ -55,6 +55,6 @@ async function follow<Value>(
     } catch {
       // The page says that the server is lost, and begins again when it is back.
     }
-    await pause(AGAIN, signal)
+    await pause(RETRY_DELAY, signal)
   }
 }

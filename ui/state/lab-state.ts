@@ -21,7 +21,7 @@ const changed = oncePerFrame(() => void rowsVersion.value++)
 const FOLLOWED = ['state', 'step', 'power', 'boot', 'fault', 'lab'] as const
 
 /** A server that is silent for longer is lost: with the time between two looks, the loss shows within 5 seconds. */
-const [LOOK_EVERY, PATIENCE, RETRY] = [1500, 3000, 1000]
+const [POLL_INTERVAL, REQUEST_TIMEOUT, RETRY] = [1500, 3000, 1000]
 /** Time between two readings of what many entries change. */
 const SOON = 300
 
@@ -57,7 +57,7 @@ function wordsOf(error: unknown): string {
 /** @returns the id of the entry that it stands at */
 async function readAll(signal: AbortSignal): Promise<number> {
   const client = lab(within(20_000, signal))
-  const index = await lab(within(PATIENCE, signal)).index()
+  const index = await lab(within(REQUEST_TIMEOUT, signal)).index()
   isFleet.value = index.nodes === 0 && index.machines > 0
   isRun.value = index.run
   const [struck] = await Promise.all([
@@ -105,7 +105,7 @@ async function followFrom(last: number, signal: AbortSignal): Promise<void> {
   const readClockSoon = atMostEvery(
     SOON,
     () =>
-      void lab(within(PATIENCE, signal))
+      void lab(within(REQUEST_TIMEOUT, signal))
         .clock()
         .then(seeClock, () => {}),
   )
@@ -132,8 +132,8 @@ async function followFrom(last: number, signal: AbortSignal): Promise<void> {
 /** Looks at the clock again and again; fails when the server is silent. */
 async function watch(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await pause(LOOK_EVERY, signal)
-    if (!signal.aborted) seeClock(await lab(within(PATIENCE, signal)).clock())
+    await pause(POLL_INTERVAL, signal)
+    if (!signal.aborted) seeClock(await lab(within(REQUEST_TIMEOUT, signal)).clock())
   }
 }
 

@@ -58,7 +58,7 @@ export function EmptyFleet({ onAdded }: { onAdded: (rows: readonly Row[]) => voi
   const [count, setCount] = useState(3)
   const add = () =>
     doing(async () => {
-      await lab().enrol({ count })
+      await lab().enroll({ count })
       await readRows()
       onAdded(rows.list())
     }, `Added ${count} machines.`)
@@ -77,7 +77,7 @@ export function EmptyFleet({ onAdded }: { onAdded: (rows: readonly Row[]) => voi
           />
         </label>{' '}
         <button class="primary" onClick={() => void add()}>
-          Add and enrol
+          Add and enroll
         </button>
       </p>
     </section>

@@ -58,27 +58,27 @@ export const FLEET_SHAPES = {
       'file keeps the bytes of disks in the state folder; described has their structures in memory, for thousands of machines (default: file with --state-dir)',
     schema: { type: 'string', enum: ['file', 'described'] },
   },
-  enrol: {
+  enroll: {
     description: 'enroll the machines that the Ironic of --ironic-url does not have yet',
     schema: FLAG,
   },
   'node-driver': {
     value: 'TYPE',
     example: 'ipmi',
-    description: 'hardware type of the nodes of --enrol and --hosts-out: redfish or ipmi (default: redfish)',
+    description: 'hardware type of the nodes of --enroll and --hosts-out: redfish or ipmi (default: redfish)',
     schema: { type: 'string', enum: ['redfish', 'ipmi'] },
   },
   'boot-interface': {
     value: 'NAME',
     example: 'redfish-virtual-media',
     description:
-      'boot interface of the nodes of --enrol and --hosts-out (default: redfish-virtual-media; ipxe for ipmi)',
+      'boot interface of the nodes of --enroll and --hosts-out (default: redfish-virtual-media; ipxe for ipmi)',
     schema: { type: 'string', pattern: '^[a-z0-9-]+$' },
   },
   'driver-info': {
     value: 'NAME=VALUE',
     example: 'deploy_kernel=http://192.0.2.1/kernel',
-    description: 'driver_info of the nodes of --enrol and of a .json file, as in deploy_kernel=URL; may be repeated',
+    description: 'driver_info of the nodes of --enroll and of a .json file, as in deploy_kernel=URL; may be repeated',
     schema: { type: 'array', items: { type: 'string', pattern: '^[A-Za-z0-9_]+=' } },
   },
   'hosts-out': {

@@ -27,7 +27,7 @@ export const RECORDING_SHAPES = {
     description: 'name of another key, header or argument whose value is a secret; may be repeated',
     schema: TEXTS,
   },
-  ca: { value: 'FILE', description: 'certificates of authorities to believe for https, PEM', schema: TEXT },
+  ca: { value: 'FILE', description: 'certificate authorities to trust for https, PEM', schema: TEXT },
   insecure: { description: 'accept any certificate', schema: FLAG },
   against: {
     value: 'URL',

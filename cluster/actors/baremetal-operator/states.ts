@@ -9,7 +9,7 @@ import { managePower } from './power.js'
 import { ensureRegistered } from './register.js'
 
 /** Failures after which a host that is deleted goes without what fails. */
-const PATIENCE = 3
+const TOLERATED_FAILURES = 3
 
 /** The state machine of a BareMetalHost (host_state_machine.go of baremetal-operator 02aa505). */
 export class HostStates {
@@ -104,7 +104,7 @@ export class HostStates {
         return false
       case 'deprovisioning':
       case 'powering off before delete':
-        return this.#pass.hasError('registration error') && status.errorCount > PATIENCE ? to('deleting') : false
+        return this.#pass.hasError('registration error') && status.errorCount > TOLERATED_FAILURES ? to('deleting') : false
       default:
         return to('powering off before delete')
     }
@@ -225,7 +225,7 @@ export class HostStates {
     try {
       const result = await action
       if (result === COMPLETE) return this.#to(next)
-      if (!isDeleted || result.kind !== 'failed' || status.errorCount <= PATIENCE) return result
+      if (!isDeleted || result.kind !== 'failed' || status.errorCount <= TOLERATED_FAILURES) return result
       return this.#to(next, false)
     } catch (error) {
       if (!isDeleted || credentials || !(error instanceof NeedsRegistration)) throw error

@@ -73,7 +73,7 @@ export function runClusterVersionOperator(parts: VersionOperatorParts): AsyncDis
     const applied = await applyRelease(payload, parts)
     const next = withProgress(status, applied, clock)
     await save(saved, next)
-    tell(saved.status ?? emptyStatus, next)
+    announceChange(saved.status ?? emptyStatus, next)
     const times = applied.waitsFor.flatMap(({ until }) => until ?? [])
     if (times.length > 0) return { again: Math.max(0, Math.min(...times) - clock.now()) }
   }
@@ -81,7 +81,7 @@ export function runClusterVersionOperator(parts: VersionOperatorParts): AsyncDis
   const save = async (cluster: ClusterVersion, status: VersionStatus): Promise<ClusterVersion> =>
     isDeepStrictEqual(cluster.status, status) ? cluster : kube.updateStatus<'ClusterVersion'>({ ...cluster, status })
 
-  const tell = (before: VersionStatus, after: VersionStatus): void => {
+  const announceChange = (before: VersionStatus, after: VersionStatus): void => {
     const { version } = after.desired
     const [was, is] = [before, after].map(({ conditions }) => conditionOf(conditions, 'Progressing'))
     if (after.history[0]?.state === 'Completed' && before.history[0]?.state !== 'Completed')

@@ -82,7 +82,7 @@ export async function runImageCustomizationController(
     const { next, again } = await looked(image, status)
     if (JSON.stringify(next) !== JSON.stringify(image.status)) {
       await kube.updateStatus<'PreprovisioningImage'>({ ...image, status: next })
-      tell(image, next)
+      announceChange(image, next)
     }
     if (again !== undefined) return { again }
   }
@@ -160,7 +160,7 @@ export async function runImageCustomizationController(
     service.withdraw(name)
   }
 
-  const tell = ({ metadata, status: before }: PreprovisioningImage, next: ImageStatus): void => {
+  const announceChange = ({ metadata, status: before }: PreprovisioningImage, next: ImageStatus): void => {
     const error = next.conditions?.find(({ type, status }) => type === 'Error' && status === 'True')
     if (error) announce({ actor: NAME, does: `makes no image for ${metadata.name}`, because: error.message ?? '' })
     else if (next.imageUrl !== undefined && next.imageUrl !== before?.imageUrl)

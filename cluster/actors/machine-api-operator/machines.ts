@@ -20,7 +20,7 @@ import {
 import { EXCLUDE_DRAINING, HOST, INSTANCE_STATE, MACHINE, MACHINE_FINALIZER, NAME } from './names.js'
 
 /** `requeueAfter` of the actuator. */
-const AGAIN = seconds(30)
+const REQUEUE_DELAY = seconds(30)
 const PROVISIONED = ['provisioned', 'externally provisioned', 'unmanaged']
 
 /**
@@ -42,7 +42,7 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     const host = await hostFor(machine)
     if (!host) {
       await inPhase(machine, 'Provisioning')
-      return { again: AGAIN }
+      return { again: REQUEUE_DELAY }
     }
     const annotated = await annotate(machine, host)
     if (!PROVISIONED.includes(host.status?.provisioning.state ?? '')) {
@@ -147,7 +147,7 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     }
     if (behaviours.has(RELEASES_EMPTY_HOSTS)) {
       const isEmpty = await emptyHost(machine)
-      if (!isEmpty) return { again: AGAIN }
+      if (!isEmpty) return { again: REQUEUE_DELAY }
     }
     if (node) await kube.delete('Node', node.metadata)
     const current = await kube.find('Machine', machine.metadata)

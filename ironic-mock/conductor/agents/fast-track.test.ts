@@ -4,8 +4,8 @@ import { ERASE } from '../../../test/kit/conductor/scripted-machine.js'
 
 const INSTALL = { interface: 'deploy', step: 'install_coreos', args: {}, priority: 80 }
 
-async function inspected(policy = {}, fields = {}) {
-  const lab = await ScriptedLab.open({ policy: { fastTrack: true, inspectionPowerOff: false, ...policy } })
+async function inspected(conf = {}, fields = {}) {
+  const lab = await ScriptedLab.open({ conf: { fastTrack: true, inspectionPowerOff: false, ...conf } })
   const { uuid, machine } = await lab.enroll({ boot_interface: 'redfish-virtual-media', ...fields })
   await lab.provision(uuid, 'manage', 'manageable')
   await lab.provision(uuid, 'inspect', 'manageable')
@@ -39,8 +39,8 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     {},
     { driver_info: { redfish_address: 'http://bmc-525400000001', fast_track: false } },
   ],
-])('each flow boots the ramdisk again when %s', async (_, policy, fields) => {
-  const { lab, uuid, machine } = await inspected(policy, fields)
+])('each flow boots the ramdisk again when %s', async (_, conf, fields) => {
+  const { lab, uuid, machine } = await inspected(conf, fields)
   await lab.provision(uuid, 'provide', 'available')
   await lab.provision(uuid, 'active', 'active', { deploy_steps: [INSTALL] })
   expect(machine.boots).toEqual(['ramdisk', 'ramdisk', 'ramdisk', 'disk'])

@@ -3,8 +3,8 @@ import { manageableNode } from '../../../test/kit/conductor/scripted-lab.js'
 import type { Heartbeat } from '../core/conductor.js'
 
 describe('a heartbeat', () => {
-  const waiting = async (policy = {}) => {
-    const made = await manageableNode({}, policy)
+  const waiting = async (conf = {}) => {
+    const made = await manageableNode({}, conf)
     made.machine.script.silent = true
     await made.lab.provision(made.uuid, 'provide', 'clean wait')
     const { config } = await made.lab.conductor.lookup(made.uuid, { issueToken: true })

@@ -59,7 +59,7 @@ export function followHeartbeat(task: NodeTask): void {
 
 /** The flow waits for the end of maintenance, unless the operator wants it to fail. */
 function heartbeatInMaintenance(task: NodeTask): void {
-  if (task.policy.allowProvisioningInMaintenance) return
+  if (task.conf.allowProvisioningInMaintenance) return
   const aborted = (flow: string): string => `${flow} aborted as node is in maintenance mode`
   switch (task.node.provision_state) {
     case 'clean wait':
@@ -74,7 +74,7 @@ function heartbeatInMaintenance(task: NodeTask): void {
   }
 }
 
-function check({ info, policy }: NodeTask, heartbeat: Heartbeat): void {
+function check({ info, conf }: NodeTask, heartbeat: Heartbeat): void {
   const { callback_url, agent_token, agent_status, agent_version, agent_verify_ca } = heartbeat
   // An agent that only sends heartbeats has an empty callback URL.
   if (callback_url !== '' && !callback_url.split(':')[0]?.includes('http')) throw ironicErrors.callbackUrl()
@@ -82,7 +82,7 @@ function check({ info, policy }: NodeTask, heartbeat: Heartbeat): void {
   if (agent_status !== undefined && !['start', 'end', 'error'].includes(agent_status)) throw ironicErrors.agentStatus()
   if (agent_version === undefined && agent_status === undefined) throw ironicErrors.agentVersionMissing()
   if (info.agent_secret_token !== agent_token) throw new IronicError(400, 'Invalid or missing agent token received.')
-  if (policy.requireTls && callback_url.startsWith('http://'))
+  if (conf.requireTls && callback_url.startsWith('http://'))
     throw new IronicError(400, 'TLS is required by configuration')
   if (info.agent_verify_ca !== undefined && info.agent_verify_ca !== agent_verify_ca)
     throw new IronicError(400, 'Detected change in ramdisk provided "agent_verify_ca"')

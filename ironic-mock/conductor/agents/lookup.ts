@@ -1,6 +1,6 @@
 import { ironicErrors, type JsonObject } from '../../../wire/index.js'
 import { fastTrackEnabled } from './fast-track.js'
-import type { Policy } from '../core/policy.js'
+import type { ConductorConf } from '../core/conductor-conf.js'
 import { LOOKUP_STATES, LOOKUP_STATES_FAST_TRACK } from '../core/transitions.js'
 import { HARDWARE_TYPES } from '../../drivers/hardware-types.js'
 import type { NodeTask } from '../core/node-task.js'
@@ -12,9 +12,9 @@ import type { NodeTask } from '../core/node-task.js'
  * @throws IronicError 404 in states where no agent is expected, 409 while the node is reserved and has no token yet
  */
 export function answerLookup(task: NodeTask, token: string | null): void {
-  const { node, policy } = task
-  const allowed = fastTrackEnabled(node, policy) ? LOOKUP_STATES_FAST_TRACK : LOOKUP_STATES
-  if (policy.restrictLookup && !allowed.includes(node.provision_state)) throw ironicErrors.resourceNotFound()
+  const { node, conf } = task
+  const allowed = fastTrackEnabled(node, conf) ? LOOKUP_STATES_FAST_TRACK : LOOKUP_STATES
+  if (conf.restrictLookup && !allowed.includes(node.provision_state)) throw ironicErrors.resourceNotFound()
   // Only creating a token needs the lock: a later lookup in the middle of a step succeeds (recording agent-deploy-failures).
   if (token === null || task.info.agent_secret_token !== undefined) return
   if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)
@@ -26,7 +26,7 @@ export function answerLookup(task: NodeTask, token: string | null): void {
  *
  * @param token the token, `******` when an earlier answer showed it, null when the agent cannot take one
  */
-export function agentConfig(policy: Policy, driver: string, token: string | null): JsonObject {
+export function agentConfig(conf: ConductorConf, driver: string, token: string | null): JsonObject {
   return {
     metrics: {
       backend: 'noop',
@@ -36,7 +36,7 @@ export function agentConfig(policy: Policy, driver: string, token: string | null
       global_prefix: null,
     },
     metrics_statsd: { statsd_host: 'localhost', statsd_port: 8125 },
-    heartbeat_timeout: policy.heartbeatTimeout,
+    heartbeat_timeout: conf.heartbeatTimeout,
     agent_containers: {
       allow_arbitrary_containers: false,
       allowed_containers: [],

@@ -21,7 +21,7 @@ import { configDriveImage } from '../../drivers/config-drive.js'
 import { agentNode, agentPorts } from './agent-view.js'
 import { commandError, echoes } from '../steps/agent-progress.js'
 import type { CachedSteps, EffectValues, FailureReason } from '../core/effects.js'
-import type { Policy } from '../core/policy.js'
+import type { ConductorConf } from '../core/conductor-conf.js'
 
 /** A node and its ports at the start of an effect. */
 export interface Subject {
@@ -33,12 +33,12 @@ export interface Subject {
 export class AgentWork {
   readonly #client: AgentClient
   readonly #clock: Clock
-  readonly #policy: Policy
+  readonly #conf: ConductorConf
 
-  constructor(transport: Transport, clock: Clock, policy: Policy) {
+  constructor(transport: Transport, clock: Clock, conf: ConductorConf) {
     this.#clock = clock
-    this.#policy = policy
-    const { agentCommandTimeout: timeout, agentCommandAttempts: attempts } = policy
+    this.#conf = conf
+    const { agentCommandTimeout: timeout, agentCommandAttempts: attempts } = conf
     this.#client = agentClient({ transport, clock, timeout, attempts })
   }
 
@@ -97,7 +97,7 @@ export class AgentWork {
     again: boolean,
     signal: AbortSignal,
   ): Promise<null> {
-    const { agentCommandPolls: polls, agentCommandInterval: interval } = this.#policy
+    const { agentCommandPolls: polls, agentCommandInterval: interval } = this.#conf
     const latest = async () =>
       (await this.#client.commands(peer(node), signal)).findLast((command) => command.command_name === BOOTLOADER)
     const params = { root_uuid: root, efi_system_part_uuid: efi, prep_boot_part_uuid: null, target_boot_mode: bootMode }
@@ -144,7 +144,7 @@ export class AgentWork {
       return await this.#client.execute(peer(node), FINALIZE_RESCUE, params, { signal })
     } catch (error) {
       // Old agents reject a hash.
-      if (this.#policy.requireRescuePasswordHashed || !(error instanceof AgentApiError)) throw error
+      if (this.#conf.requireRescuePasswordHashed || !(error instanceof AgentApiError)) throw error
       const { rescue_password } = node.instance_info
       return this.#client.execute(peer(node), FINALIZE_RESCUE, { rescue_password }, { signal })
     }

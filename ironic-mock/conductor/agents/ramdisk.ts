@@ -8,10 +8,10 @@ import type { NodeTask } from '../core/node-task.js'
 const kernelParameters = (task: NodeTask): Record<string, string> => ({ 'ipa-api-url': task.situation.ironicUrl })
 
 /** Boot source of the node's instance: the disk, or the live image of the deploy interface `ramdisk`. */
-export function instanceSource({ node, policy }: Pick<NodeTask, 'node' | 'policy'>): BootSource {
+export function instanceSource({ node, conf }: Pick<NodeTask, 'node' | 'conf'>): BootSource {
   const { deploy_interface, instance_info: info } = node
   if (deploy_interface !== 'ramdisk') return { kind: 'disk' }
-  if (info.boot_iso && policy.fetchBootImages) return { kind: 'iso', url: textOf(info.boot_iso) }
+  if (info.boot_iso && conf.fetchBootImages) return { kind: 'iso', url: textOf(info.boot_iso) }
   if (info.boot_iso) return { kind: 'live', image: { iso: textOf(info.boot_iso) } }
   return { kind: 'live', image: { kernel: textOf(info.kernel), ramdisk: textOf(info.ramdisk) } }
 }

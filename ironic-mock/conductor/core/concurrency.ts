@@ -1,6 +1,6 @@
 import { IronicError, type ProvisionState } from '../../../wire/index.js'
 import type { Records } from '../../store/records.js'
-import type { Policy } from './policy.js'
+import type { ConductorConf } from './conductor-conf.js'
 import { VERBS } from './transitions.js'
 
 const DEPLOYING: readonly ProvisionState[] = ['deploying', 'wait call-back']
@@ -12,15 +12,15 @@ const CLEANING: readonly ProvisionState[] = ['deleting', 'cleaning', 'clean wait
  *
  * @throws IronicError 503
  */
-export function checkConcurrency(records: Records, target: string, policy: Policy): void {
+export function checkConcurrency(records: Records, target: string, conf: ConductorConf): void {
   switch (VERBS[target]?.event) {
     case 'deploy':
     case 'rebuild':
-      return limit(records, DEPLOYING, policy.maxConcurrentDeploy, 'provisioning')
+      return limit(records, DEPLOYING, conf.maxConcurrentDeploy, 'provisioning')
     case 'delete':
-      return limit(records, CLEANING, policy.maxConcurrentClean, 'unprovisioning')
+      return limit(records, CLEANING, conf.maxConcurrentClean, 'unprovisioning')
     case 'clean':
-      return limit(records, CLEANING, policy.maxConcurrentClean, 'cleaning')
+      return limit(records, CLEANING, conf.maxConcurrentClean, 'cleaning')
     default:
   }
 }

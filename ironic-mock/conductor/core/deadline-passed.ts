@@ -11,7 +11,7 @@ import type { NodeTask } from './node-task.js'
 export function deadlinePassed(task: NodeTask, deadline: DeadlineKind): void {
   // Ironic's periodic check skips nodes in maintenance and reserved ones until its next run.
   if (task.node.maintenance || task.isReserved) {
-    task.deadline(deadline, task.policy.checkInterval)
+    task.deadline(deadline, task.conf.checkInterval)
     return
   }
   task.deadline(deadline, null)

@@ -3,14 +3,14 @@ import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import { CommandFailure, INSTALL_COREOS } from '../../../test/kit/conductor/scripted-machine.js'
 import type { JsonObject } from '../../../wire/index.js'
 import { detectDeployInterface } from '../flows/verify/autodetect.js'
-import { UPSTREAM_POLICY, type Policy } from './policy.js'
+import { UPSTREAM_CONF, type ConductorConf } from './conductor-conf.js'
 
 const IMAGE = { image_source: 'http://192.0.2.1/i.raw', image_os_hash_algo: 'sha256', image_os_hash_value: 'ab' }
 const WRITE = { ...INSTALL_COREOS, step: 'write_image', argsinfo: undefined }
 const BOOTC = { ...INSTALL_COREOS, step: 'execute_bootc_install', argsinfo: undefined }
 
-async function available(fields: JsonObject = {}, policy: Partial<Policy> = {}) {
-  const lab = await ScriptedLab.open({ policy })
+async function available(fields: JsonObject = {}, conf: Partial<ConductorConf> = {}) {
+  const lab = await ScriptedLab.open({ conf })
   const { uuid, machine } = await lab.enroll({ automated_clean: false, ...fields })
   machine.script.deploySteps = [WRITE, BOOTC]
   await lab.provision(uuid, 'manage', 'manageable')
@@ -18,8 +18,8 @@ async function available(fields: JsonObject = {}, policy: Partial<Policy> = {}) 
   return { lab, uuid, machine, sent: () => machine.sent.map(({ name }) => name) }
 }
 
-const direct = (more: JsonObject = {}, policy: Partial<Policy> = {}) =>
-  available({ deploy_interface: 'direct', instance_info: IMAGE, ...more }, policy)
+const direct = (more: JsonObject = {}, conf: Partial<ConductorConf> = {}) =>
+  available({ deploy_interface: 'direct', instance_info: IMAGE, ...more }, conf)
 
 describe('direct', () => {
   test('the agent gets the commands of a real conductor, in its order', async () => {
@@ -221,7 +221,7 @@ test.each<[string, JsonObject, string, boolean]>([
   ['direct for an image', IMAGE, 'direct', true],
   ['direct for an empty instance_info', {}, 'direct', true],
 ])('autodetect chooses %s', (_, instance_info, name, supported) => {
-  expect(detectDeployInterface({ instance_info }, UPSTREAM_POLICY)).toEqual({ name, supported })
+  expect(detectDeployInterface({ instance_info }, UPSTREAM_CONF)).toEqual({ name, supported })
 })
 
 test('autodetect takes the last interface when none fits, and warns', async () => {

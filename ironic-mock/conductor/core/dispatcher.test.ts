@@ -153,13 +153,13 @@ test('a heartbeat during a reservation waits for its end without polling', async
 })
 
 test('a check interval of 0 does not stop the clock', async () => {
-  await using lab = await ScriptedLab.open({ policy: { checkInterval: 0 } })
+  await using lab = await ScriptedLab.open({ conf: { checkInterval: 0 } })
   const { uuid, machine } = await lab.enroll()
   machine.script.silent = true
   await lab.provision(uuid, 'manage', 'manageable')
   await lab.provision(uuid, 'provide', 'clean wait')
   await lab.conductor.setMaintenance(uuid, true)
-  await lab.clock.advance(lab.policy.cleanCallbackTimeout + 60_000)
+  await lab.clock.advance(lab.conf.cleanCallbackTimeout + 60_000)
   expect((await lab.node(uuid)).provision_state).toBe('clean wait')
   await lab.conductor.setMaintenance(uuid, false)
   await lab.until(uuid, 'clean failed')

@@ -19,7 +19,7 @@ import type { ConductorEvent, DeadlineKind } from './events.js'
 import { yieldToEventLoop } from './yield-to-event-loop.js'
 import type { Subject } from '../agents/perform-agent.js'
 import type { EffectRunner } from './effect-runner.js'
-import type { Policy } from './policy.js'
+import type { ConductorConf } from './conductor-conf.js'
 import { isKnown, react } from './react.js'
 import { type DeadlineTimersState, SHORTEST_WAIT, DeadlineTimers } from './deadline-timers.js'
 import { STUCK_STATES } from './transitions.js'
@@ -28,7 +28,7 @@ import type { Situation } from './node-task.js'
 export interface DispatcherOptions {
   store: Store & StoreView
   host: string
-  policy: Policy
+  conf: ConductorConf
   clock: Clock
   random: Random
   logger: Logger
@@ -164,7 +164,7 @@ export class Dispatcher {
   }
 
   #situation(node: Readonly<NodeRecord>): Situation {
-    const { store, clock, random, host, policy, ironicUrl, servedImages } = this.#options
+    const { store, clock, random, host, conf, ironicUrl, servedImages } = this.#options
     const templates = templatesOf(store.records, node)
     return {
       node,
@@ -172,7 +172,7 @@ export class Dispatcher {
       ports: store.records.portsOf(node.uuid),
       at: clock.now(),
       host,
-      policy,
+      conf,
       ironicUrl: ironicUrl(),
       servedImages,
       newToken: () => urlSafeToken(random),
@@ -192,10 +192,10 @@ export class Dispatcher {
   /** Dispatches an event that no caller waits for. When it fails (a full disk), it is repeated later. */
   #inBackground(node: string, kind: string, event: ConductorEvent): void {
     this.dispatch(node, event).catch((error: unknown) => {
-      const { clock, policy, store, logger } = this.#options
+      const { clock, conf, store, logger } = this.#options
       if (this.#stop.signal.aborted || !store.records.nodes.has(node)) return
       logger('error', `a ${event.kind} of node ${node} could not be handled`, { error })
-      this.#limits.set(node, kind, clock.now() + Math.max(policy.checkInterval, SHORTEST_WAIT))
+      this.#limits.set(node, kind, clock.now() + Math.max(conf.checkInterval, SHORTEST_WAIT))
     })
   }
 

@@ -3,7 +3,7 @@ import { errorChain } from '../../../runtime/index.js'
 import type { JsonObject, NodeRecord, PowerState, Transport } from '../../../wire/index.js'
 import type { Bmc, Bmcs } from '../../drivers/bmc.js'
 import type { FindImage } from '../../drivers/images.js'
-import { bmcError } from '../../drivers/bmc-error.js'
+import { bmcErrorText } from '../../drivers/bmc-error-text.js'
 import type { BmcHardware, HardwareReport } from '../../drivers/hardware.js'
 import { readsModes } from '../../drivers/management.js'
 import { rememberedPower, remembersPower } from '../../drivers/remembered-power.js'
@@ -13,14 +13,14 @@ import { AgentWork, agentFailure, type Subject } from '../agents/perform-agent.j
 import { callApi } from './api-call.js'
 import { changeHardware, readReport } from '../power/perform-hardware.js'
 import type { SeenPower } from './events.js'
-import type { Policy } from './policy.js'
+import type { ConductorConf } from './conductor-conf.js'
 
 export interface EffectRunnerOptions {
   bmcs: Bmcs
   agents: Transport
   clock: Clock
   probe: Probe
-  policy: Policy
+  conf: ConductorConf
   logger: Logger
   records: () => Records
   inventory: (node: string) => Promise<{ inventory: JsonObject } | undefined>
@@ -36,7 +36,7 @@ export class EffectRunner {
 
   constructor(options: EffectRunnerOptions) {
     this.#options = options
-    this.#agent = new AgentWork(options.agents, options.clock, options.policy)
+    this.#agent = new AgentWork(options.agents, options.clock, options.conf)
   }
 
   /**
@@ -55,20 +55,20 @@ export class EffectRunner {
       // The agent's sentence is complete; its cause concerns programmers only.
       if (agent) return { ok: false, kind: effect.kind, reason: agent, error: (error as Error).message }
       const reason = BMC_EFFECTS.includes(effect.kind) ? 'bmc' : 'other'
-      const message = reason === 'bmc' ? bmcError(subject.node, error) : errorChain(error).join(': ')
+      const message = reason === 'bmc' ? bmcErrorText(subject.node, error) : errorChain(error).join(': ')
       return { ok: false, kind: effect.kind, reason, error: message }
     }
   }
 
   /** Reads the machine's power for the power sync; null for a node without a machine. */
   async seePower(subject: Subject): Promise<SeenPower | null> {
-    if (remembersPower(subject.node, this.#options.policy)) return null
+    if (remembersPower(subject.node, this.#options.conf)) return null
     try {
       const power = await (await this.#options.bmcs(subject.node, subject.ports)).power()
       if (power !== 'error') return { power }
       return { power, error: 'Power driver returned ERROR state while trying to sync power state.' }
     } catch (error) {
-      return { power: null, error: bmcError(subject.node, error) }
+      return { power: null, error: bmcErrorText(subject.node, error) }
     }
   }
 
@@ -172,7 +172,7 @@ export class EffectRunner {
 
   /** Hardware calls of the BMC; undefined for a node without a machine. */
   async #hardware({ node, ports }: Subject): Promise<BmcHardware | undefined> {
-    if (remembersPower(node, this.#options.policy)) return undefined
+    if (remembersPower(node, this.#options.conf)) return undefined
     return (await this.#options.bmcs(node, ports)).hardware
   }
 
@@ -182,7 +182,7 @@ export class EffectRunner {
   }
 
   #bmc({ node, ports }: Subject): Promise<Bmc | RememberedBmc> {
-    if (remembersPower(node, this.#options.policy)) return Promise.resolve(rememberedPower(node))
+    if (remembersPower(node, this.#options.conf)) return Promise.resolve(rememberedPower(node))
     return this.#options.bmcs(node, ports)
   }
 
@@ -193,7 +193,7 @@ export class EffectRunner {
     timeout: number | undefined,
     signal: AbortSignal,
   ): Promise<PowerState> {
-    const { powerStateChangeTimeout, softPowerOffTimeout } = this.#options.policy
+    const { powerStateChangeTimeout, softPowerOffTimeout } = this.#options.conf
     const limit = timeout ?? (target.startsWith('soft') ? softPowerOffTimeout : powerStateChangeTimeout)
     const goal = target === 'power off' || target === 'soft power off' ? 'power off' : 'power on'
     const skipped = target === 'soft power off' ? 'power off' : target
@@ -221,12 +221,12 @@ export class EffectRunner {
    * a node without a machine cannot change by itself.
    */
   async #awaitPowerOff(subject: Subject, signal: AbortSignal): Promise<PowerState> {
-    const { clock, policy } = this.#options
+    const { clock, conf } = this.#options
     const bmc = await this.#bmc(subject)
-    if (!remembersPower(subject.node, policy))
-      for (let poll = 1; poll <= policy.agentPowerOffPolls; poll++) {
+    if (!remembersPower(subject.node, conf))
+      for (let poll = 1; poll <= conf.agentPowerOffPolls; poll++) {
         if ((await bmc.power()) === 'power off') return 'power off'
-        await clock.sleep(policy.agentPowerOffInterval, { signal })
+        await clock.sleep(conf.agentPowerOffInterval, { signal })
       }
     return this.#setPower(bmc, 'power off', undefined, signal)
   }

@@ -3,8 +3,8 @@ import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 
 const FAKE = { driver: 'fake-hardware', deploy_interface: 'fake', inspect_interface: 'fake', rescue_interface: 'fake' }
 
-async function manageable(fields = {}, policy = {}) {
-  const lab = await ScriptedLab.open({ policy })
+async function manageable(fields = {}, conf = {}) {
+  const lab = await ScriptedLab.open({ conf })
   const { uuid } = await lab.conductor.createNode({ ...FAKE, ...fields })
   await lab.provision(uuid, 'manage', 'manageable')
   return { lab, uuid }
@@ -173,7 +173,7 @@ test('adoption makes a fake node active without a change', async () => {
 })
 
 test('fake-hardware powers a machine on with fakeHardwareMachines', async () => {
-  const lab = await ScriptedLab.open({ policy: { fakeHardwareMachines: true } })
+  const lab = await ScriptedLab.open({ conf: { fakeHardwareMachines: true } })
   const { uuid, machine } = await lab.enroll({
     driver: 'fake-hardware',
     driver_info: { machine: 'http://bmc-525400000001' },

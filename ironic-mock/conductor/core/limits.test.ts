@@ -3,8 +3,8 @@ import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 
 const mac = (n: number) => `52:54:00:00:00:0${n}`
 
-async function nodes(count: number, policy = {}) {
-  const lab = await ScriptedLab.open({ policy })
+async function nodes(count: number, conf = {}) {
+  const lab = await ScriptedLab.open({ conf })
   const made = []
   for (let n = 1; n <= count; n++) {
     const node = await lab.enroll({ automated_clean: false, boot_interface: 'redfish-virtual-media' }, mac(n))

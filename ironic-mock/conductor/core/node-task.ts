@@ -15,7 +15,7 @@ import type { DeployImages } from '../flows/deploy/deploy-image-urls.js'
 import type { Continuation, FlowMemos, FlowName } from './continuation.js'
 import type { EffectBody, Job } from './effects.js'
 import type { DeadlineKind } from './events.js'
-import type { Policy } from './policy.js'
+import type { ConductorConf } from './conductor-conf.js'
 import { stamp, millis } from './timestamps.js'
 import { SHORTEST_WAIT } from './deadline-timers.js'
 import { transition, type TransitionEvent } from './transitions.js'
@@ -29,7 +29,7 @@ export interface Situation {
   /** Milliseconds since the epoch. */
   readonly at: number
   readonly host: string
-  readonly policy: Policy
+  readonly conf: ConductorConf
   /** Kernel parameter `ipa-api-url` of ramdisks, without trailing slash. */
   readonly ironicUrl: string
   /** Ramdisk images of the image service. */
@@ -83,12 +83,12 @@ export interface Reaction {
   refusal: IronicError | null
 }
 
-const WAITING: Partial<Record<ProvisionState, { deadline: DeadlineKind; limit: (policy: Policy) => number }>> = {
-  'inspect wait': { deadline: 'inspect callback', limit: (policy) => policy.inspectWaitTimeout },
-  'clean wait': { deadline: 'clean callback', limit: (policy) => policy.cleanCallbackTimeout },
-  'service wait': { deadline: 'service callback', limit: (policy) => policy.serviceCallbackTimeout },
-  'rescue wait': { deadline: 'rescue callback', limit: (policy) => policy.rescueCallbackTimeout },
-  'wait call-back': { deadline: 'deploy callback', limit: (policy) => policy.deployCallbackTimeout },
+const WAITING: Partial<Record<ProvisionState, { deadline: DeadlineKind; limit: (conf: ConductorConf) => number }>> = {
+  'inspect wait': { deadline: 'inspect callback', limit: (conf) => conf.inspectWaitTimeout },
+  'clean wait': { deadline: 'clean callback', limit: (conf) => conf.cleanCallbackTimeout },
+  'service wait': { deadline: 'service callback', limit: (conf) => conf.serviceCallbackTimeout },
+  'rescue wait': { deadline: 'rescue callback', limit: (conf) => conf.rescueCallbackTimeout },
+  'wait call-back': { deadline: 'deploy callback', limit: (conf) => conf.deployCallbackTimeout },
 }
 
 /**
@@ -117,8 +117,8 @@ export class NodeTask {
     this.node = { ...situation.node }
   }
 
-  get policy(): Policy {
-    return this.situation.policy
+  get conf(): ConductorConf {
+    return this.situation.conf
   }
 
   get uuid(): string {
@@ -174,7 +174,7 @@ export class NodeTask {
 
   #limit(): void {
     const waiting = WAITING[this.node.provision_state]
-    const limit = waiting?.limit(this.policy) ?? 0
+    const limit = waiting?.limit(this.conf) ?? 0
     // Upstream fails nodes that have waited longer than the limit, so not yet at the limit itself.
     if (waiting && limit > 0) this.deadline(waiting.deadline, limit + 1)
   }
@@ -254,7 +254,7 @@ export class NodeTask {
   }
 
   record(severity: HistoryNote['severity'], event: string, event_type: string): void {
-    if (!this.policy.nodeHistory) return
+    if (!this.conf.nodeHistory) return
     const { provision_state, target_provision_state, provision_updated_at } = this.node
     const since = provision_updated_at === null ? null : millis(provision_updated_at)
     const duration_seconds = since === null ? null : Math.max(0, Math.floor((this.situation.at - since) / 1000))

@@ -23,7 +23,7 @@ import { networkCalls } from '../records/network.js'
 import { Admin } from '../records/node-admin.js'
 import { retryWhileLocked } from './retry-while-locked.js'
 import { EffectRunner } from './effect-runner.js'
-import type { Policy } from './policy.js'
+import type { ConductorConf } from './conductor-conf.js'
 import { PortAdmin } from '../records/port-admin.js'
 import { ResourceAdmin } from '../records/resource-admin.js'
 import { isPowerTarget } from '../power/power.js'
@@ -41,7 +41,7 @@ export interface IronicOptions {
   store: Store & StoreView
   /** This conductor's name: the value of `reservation` and of the API's `conductor`. */
   host: string
-  policy: Policy
+  conf: ConductorConf
   /** Enabled hardware types; default: all. */
   types?: readonly HardwareType[]
   bmcs: Bmcs
@@ -87,20 +87,20 @@ export interface Ironic extends AsyncDisposable {
  *
  * ```ts
  * const store = openStore({ clock })
- * await using ironic = await openIronic({ store, host: 'ironstage', policy: UPSTREAM_POLICY, bmcs, agents, clock, random, probe, logger, ironicUrl })
+ * await using ironic = await openIronic({ store, host: 'ironstage', conf: UPSTREAM_CONF, bmcs, agents, clock, random, probe, logger, ironicUrl })
  * const node = await ironic.conductor.createNode({ driver: 'redfish', driver_info: { redfish_address: 'http://bmc' } })
  * await ironic.conductor.provision(node.uuid, { target: 'manage' })
  * ```
  */
 export async function openIronic(options: IronicOptions): Promise<Ironic> {
-  const { store, clock, policy, bmcs, agents, probe, logger } = options
+  const { store, clock, conf, bmcs, agents, probe, logger } = options
   const findImage =
     options.findImage ?? findImages(clock, (node) => probedDownloads(probe, { from: 'ironic', to: 'images', node }))
   const effects: EffectRunner = new EffectRunner({
-    ...{ bmcs, agents, clock, probe, policy, logger, findImage, records: () => store.records },
+    ...{ bmcs, agents, clock, probe, conf, logger, findImage, records: () => store.records },
     inventory: (node) => store.inventory(node),
     runStepOnChildNodes: (parent, step, signal) =>
-      runStepOnChildNodes({ dispatcher, store, policy }, parent, step, signal),
+      runStepOnChildNodes({ dispatcher, store, conf }, parent, step, signal),
   })
   const dispatcher = new Dispatcher({ ...options, effects })
   const { from } = options
@@ -114,7 +114,7 @@ export async function openIronic(options: IronicOptions): Promise<Ironic> {
   }
   const allocations = new Allocations(options, dispatcher.stopped)
   allocations.recover()
-  const watch = watchPower({ dispatcher, effects, store, clock, policy, logger }, from?.power)
+  const watch = watchPower({ dispatcher, effects, store, clock, conf, logger }, from?.power)
   const repeated = new RepeatedDeployments(from?.repeated)
   return {
     conductor: new LocalConductor(options, dispatcher, effects, allocations, repeated),
@@ -210,7 +210,7 @@ class LocalConductor implements Conductor {
   }
 
   async provision(uuid: string, request: Parameters<Conductor['provision']>[1]): Promise<void> {
-    checkConcurrency(this.#options.store.records, request.target, this.#options.policy)
+    checkConcurrency(this.#options.store.records, request.target, this.#options.conf)
     const hashed = this.#withHashedPassword(request)
     const repeated = this.#repeated.note(this.#subject(uuid).node, request)
     await this.#retryWhileLocked(() => this.#dispatcher.dispatch(uuid, { kind: 'verb', request: hashed }))
@@ -233,7 +233,7 @@ class LocalConductor implements Conductor {
       hashed_rescue_password: shaCrypt(
         rescue_password,
         salt.slice(0, 16),
-        this.#options.policy.rescuePasswordHashAlgorithm,
+        this.#options.conf.rescuePasswordHashAlgorithm,
       ),
     }
   }
@@ -251,14 +251,14 @@ class LocalConductor implements Conductor {
 
   async validate(uuid: string): ReturnType<Conductor['validate']> {
     const { node, ports } = this.#subject(uuid)
-    const { policy, store } = this.#options
+    const { conf, store } = this.#options
     return validateInterfaces(
       node,
       ports,
       () =>
         imageSourceProblem(node.instance_info.image_source) ??
-        deploymentProblem({ node, templates: templatesOf(store.records, node), user: [] }, ports, policy),
-      policy.inspection,
+        deploymentProblem({ node, templates: templatesOf(store.records, node), user: [] }, ports, conf),
+      conf.inspection,
     )
   }
 
@@ -299,7 +299,7 @@ class LocalConductor implements Conductor {
   /** Shows the token in clear only in the answer to the call that created it. */
   #config(node: Readonly<NodeRecord>, token: string | null): JsonObject {
     const shown = token === null ? null : node.driver_internal_info.agent_secret_token === token ? token : '******'
-    return agentConfig(this.#options.policy, node.driver, shown)
+    return agentConfig(this.#options.conf, node.driver, shown)
   }
 
   #subject(uuid: string) {

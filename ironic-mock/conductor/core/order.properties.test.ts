@@ -11,7 +11,7 @@ import {
 import { brokenInvariants } from '../../../test/kit/fuzz/invariants.js'
 import { howMany } from '../../../test/kit/how-many.js'
 import { IronicError, type JsonObject } from '../../../wire/index.js'
-import type { Policy } from './policy.js'
+import type { ConductorConf } from './conductor-conf.js'
 import { UNSTABLE_STATES, VERBS } from './transitions.js'
 
 /** One thing that happens to a node and its machine. */
@@ -74,7 +74,7 @@ const STEPS = (priority: JsonObject): JsonObject[][] => [
   [step('nosuch', priority)],
 ]
 
-const kinds: [string, JsonObject, Partial<Policy>][] = [
+const kinds: [string, JsonObject, Partial<ConductorConf>][] = [
   ['redfish', { rescue_interface: 'agent' }, {}],
   [
     'redfish, inspected by its BMC, in fast track',
@@ -109,8 +109,8 @@ class Scene {
     }
   }
 
-  static async open(fields: JsonObject, policy: Partial<Policy>): Promise<Scene> {
-    const lab = await ScriptedLab.open({ policy: { ...policy, powerSyncInterval: minutes(15) } })
+  static async open(fields: JsonObject, conf: Partial<ConductorConf>): Promise<Scene> {
+    const lab = await ScriptedLab.open({ conf: { ...conf, powerSyncInterval: minutes(15) } })
     return new Scene(lab, await lab.enroll({ boot_interface: 'redfish-virtual-media', ...fields }))
   }
 
@@ -201,10 +201,10 @@ class Scene {
 
 test.each(kinds)(
   'no order of events leaves a failure without a reason or a node reserved: %s',
-  async (_, fields, policy) => {
+  async (_, fields, conf) => {
     await fc.assert(
       fc.asyncProperty(fc.array(events, { minLength: 20, maxLength: 60, size: 'max' }), async (sequence) => {
-        const scene = await Scene.open(fields, policy)
+        const scene = await Scene.open(fields, conf)
         await using _lab = scene.lab
         for (const event of sequence) {
           await scene.happens(event)

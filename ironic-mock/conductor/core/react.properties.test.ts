@@ -4,21 +4,21 @@ import { draws } from '../../../test/kit/conductor/draws.js'
 import { howMany } from '../../../test/kit/how-many.js'
 import { NodeModel } from '../../../test/kit/conductor/node-model.js'
 import { IronicError, type NodeRecord } from '../../../wire/index.js'
-import { UPSTREAM_POLICY, type Policy } from './policy.js'
+import { UPSTREAM_CONF, type ConductorConf } from './conductor-conf.js'
 import { TRANSITIONS } from './transitions.js'
 
 const IMAGE = { image_source: 'http://i', image_checksum: 'c' }
 const AGENT: Partial<NodeRecord> = { boot_interface: 'redfish-virtual-media', rescue_interface: 'agent' }
-const OTHERWISE: Partial<Policy> = {
+const OTHERWISE: Partial<ConductorConf> = {
   ...{ fastTrack: true, inspectionPowerOff: false, forcePowerDuringSync: false, nodeHistory: false },
   ...{ powerOffInCleanFail: true, powerOffInServiceFail: true, allowProvisioningInMaintenance: false },
 }
 /** Every time limit as short as Ironic's options allow. */
-const HASTY: Partial<Policy> = {
+const HASTY: Partial<ConductorConf> = {
   ...{ checkInterval: 0, deployCallbackTimeout: 1, cleanCallbackTimeout: 1, inspectWaitTimeout: 1 },
   ...{ serviceCallbackTimeout: 1, rescueCallbackTimeout: 1 },
 }
-const cases: [string, string, Partial<NodeRecord>, Partial<Policy>][] = [
+const cases: [string, string, Partial<NodeRecord>, Partial<ConductorConf>][] = [
   ['redfish with custom-agent', 'redfish', AGENT, {}],
   ['the same configured otherwise', 'redfish', AGENT, OTHERWISE],
   [
@@ -42,13 +42,13 @@ const cases: [string, string, Partial<NodeRecord>, Partial<Policy>][] = [
 const walks = new Map<string, Set<string>>()
 
 /** Walks at random through one of the cases, once; gives the states that were seen. */
-function walk([name, driver, more, policy]: (typeof cases)[number]): Set<string> {
+function walk([name, driver, more, conf]: (typeof cases)[number]): Set<string> {
   const known = walks.get(name)
   if (known) return known
   const visited = new Set<string>()
   fc.assert(
     fc.property(fc.array(draws, { minLength: 40, maxLength: 150, size: 'max' }), (sequence) => {
-      const model = new NodeModel(driver, more, { ...UPSTREAM_POLICY, ...policy })
+      const model = new NodeModel(driver, more, { ...UPSTREAM_CONF, ...conf })
       for (const draw of sequence) {
         const event = model.event(draw)
         if (!event) continue

@@ -66,7 +66,7 @@ function sections(lines: Line[]): Line[][] {
 
 async function lab(from: ProvisionState) {
   const made = await ScriptedLab.open({
-    policy: { fakeHardwareMachines: true, eraseDevicesPriority: 0, eraseDevicesMetadataPriority: 10 },
+    conf: { fakeHardwareMachines: true, eraseDevicesPriority: 0, eraseDevicesMetadataPriority: 10 },
   })
   const fields = {
     driver: 'fake-hardware',

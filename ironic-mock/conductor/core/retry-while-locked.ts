@@ -1,6 +1,6 @@
 import type { Clock } from '../../../runtime/index.js'
 import { IronicError } from '../../../wire/index.js'
-import type { Policy } from './policy.js'
+import type { ConductorConf } from './conductor-conf.js'
 
 const isLocked = (error: unknown): boolean =>
   error instanceof IronicError && error.status === 409 && error.message.includes(' is locked by host ')
@@ -11,15 +11,15 @@ const isLocked = (error: unknown): boolean =>
  * @throws IronicError 409 of the last attempt
  */
 export async function retryWhileLocked<T>(
-  { clock, policy }: { clock: Clock; policy: Policy },
+  { clock, conf }: { clock: Clock; conf: ConductorConf },
   signal: AbortSignal,
   attempt: () => Promise<T>,
 ): Promise<T> {
-  for (let left = policy.nodeLockedRetryAttempts; ; left--)
+  for (let left = conf.nodeLockedRetryAttempts; ; left--)
     try {
       return await attempt()
     } catch (error) {
       if (left <= 1 || !isLocked(error)) throw error
-      await clock.sleep(policy.nodeLockedRetryInterval, { signal })
+      await clock.sleep(conf.nodeLockedRetryInterval, { signal })
     }
 }

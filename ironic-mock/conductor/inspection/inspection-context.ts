@@ -1,6 +1,6 @@
 import { textOf } from '../../../wire/index.js'
 import type { JsonObject, PortRecord } from '../../../wire/index.js'
-import type { InspectionPolicy } from './inspection-policy.js'
+import type { InspectionConf } from './inspection-conf.js'
 
 /** A port during inspection; hooks and rules change it. */
 export interface DraftPort {
@@ -17,7 +17,7 @@ export interface DraftPort {
 /** Data of an inspection; hooks change it in their order. */
 export interface Inspected {
   readonly uuid: string
-  readonly policy: InspectionPolicy
+  readonly conf: InspectionConf
   readonly inventory: JsonObject
   /** Inventory of the last inspection. */
   readonly before: JsonObject | null

@@ -2,7 +2,7 @@ import type { InspectionRuleRecord, PortRecord } from '../../../wire/index.js'
 import type { InspectionFacts } from '../core/effects.js'
 import type { DraftPort, Inspected } from './inspection-context.js'
 import { runHooks } from './inspection-hooks.js'
-import type { InspectionHook } from './inspection-policy.js'
+import type { InspectionHook } from './inspection-conf.js'
 import { applyRules } from './inspection-rules.js'
 import type { InspectionData } from '../core/continuation.js'
 import type { ApiCall } from './rule-actions.js'
@@ -27,7 +27,7 @@ export function hookData(
 ): { problem: string | undefined; found: InspectionData } {
   const inspected: Inspected = {
     uuid: task.uuid,
-    policy: task.policy.inspection,
+    conf: task.conf.inspection,
     inventory,
     before,
     taken: new Set(taken),
@@ -62,7 +62,7 @@ export function ruleProblem(
   const log: string[] = []
   const calls: ApiCall[] = []
   const subject = { node: task.node, ports, inventory: found.inventory, pluginData: found.pluginData, log, calls }
-  const problem = applyRules(rules, task.policy.inspection, subject)
+  const problem = applyRules(rules, task.conf.inspection, subject)
   for (const { uuid: _, ...port } of ports) storePort(task, port)
   for (const sentence of log) task.warn(`an inspection rule says of node ${task.uuid}: ${sentence}`)
   return { problem, calls }

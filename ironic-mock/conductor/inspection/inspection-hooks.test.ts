@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject, PortRecord } from '../../../wire/index.js'
 import type { DraftPort, Inspected } from './inspection-context.js'
 import { runHooks } from './inspection-hooks.js'
-import { UPSTREAM_INSPECTION, type InspectionHook, type InspectionPolicy } from './inspection-policy.js'
+import { UPSTREAM_INSPECTION, type InspectionHook, type InspectionConf } from './inspection-conf.js'
 import { parseLldp } from './lldp.js'
 
 const GIB = 2 ** 30
@@ -24,7 +24,7 @@ const storedPort = (n: number): DraftPort => ({
 interface HookInput {
   inventory?: JsonObject
   plugin?: JsonObject
-  policy?: Partial<InspectionPolicy>
+  conf?: Partial<InspectionConf>
   properties?: JsonObject
   ports?: DraftPort[]
   before?: JsonObject
@@ -34,7 +34,7 @@ interface HookInput {
 function run(hooks: InspectionHook[], input: HookInput = {}) {
   const inspected: Inspected = {
     uuid: 'u',
-    policy: { ...UPSTREAM_INSPECTION, ...input.policy },
+    conf: { ...UPSTREAM_INSPECTION, ...input.conf },
     inventory: { interfaces: [eth(1)], ...input.inventory },
     before: input.before ?? null,
     taken: new Set(input.taken ?? []),
@@ -55,20 +55,20 @@ describe('ports after inspection', () => {
     interfaces: [eth(1, { ipv4_address: '192.0.2.1' }), eth(2), eth(3), { ...eth(4), name: 'lo' }],
     boot: { pxe_interface: '01-52-54-00-00-00-03' },
   }
-  test.each<[string, Partial<InspectionPolicy>, string[]]>([
+  test.each<[string, Partial<InspectionConf>, string[]]>([
     ['those that booted', { addPorts: 'pxe' }, ['09', '03']],
     ['those with an address', { addPorts: 'active' }, ['09', '01']],
     ['all', { addPorts: 'all' }, ['09', '01', '02', '03']],
     ['none more', { addPorts: 'disabled' }, ['09']],
     ['only those that are there', { addPorts: 'disabled', keepPorts: 'present' }, []],
     ['only those that were added', { addPorts: 'active', keepPorts: 'added' }, ['01']],
-  ])('%s', (_, policy, expected) => {
-    expect(addresses(run(PORTS, { inventory, policy, ports: [storedPort(9)] }))).toEqual(expected)
+  ])('%s', (_, conf, expected) => {
+    expect(addresses(run(PORTS, { inventory, conf, ports: [storedPort(9)] }))).toEqual(expected)
   })
 
   test('the port that booted is PXE-enabled, unless update_pxe_enabled is off', () => {
-    const pxe = (policy: Partial<InspectionPolicy>) =>
-      run(PORTS, { inventory, policy, ports: [storedPort(1), storedPort(3)] }).ports.map(
+    const pxe = (conf: Partial<InspectionConf>) =>
+      run(PORTS, { inventory, conf, ports: [storedPort(1), storedPort(3)] }).ports.map(
         ({ pxe_enabled }) => pxe_enabled,
       )
     expect(pxe({})).toEqual([false, true])
@@ -101,7 +101,7 @@ describe('an inspection fails for', () => {
     [
       'no interface that add_ports allows',
       ['validate-interfaces'],
-      { policy: { addPorts: 'active' } },
+      { conf: { addPorts: 'active' } },
       'Failed to inspect hardware. Reason: The following failures happened while running preprocess hooks for node u:\nUnexpected exception InvalidNodeInventory during preprocess hook validate-interfaces: Inventory for node u is invalid: no network interfaces match the configuration (add_ports set to "active")',
     ],
     [
@@ -156,7 +156,7 @@ describe('properties', () => {
       'pci-devices',
       {
         plugin: { pci_devices: pci },
-        policy: { pciDeviceAliases: [{ vendor_id: '8086', product_id: '0001', name: 'qat' }] },
+        conf: { pciDeviceAliases: [{ vendor_id: '8086', product_id: '0001', name: 'qat' }] },
       },
       { capabilities: 'qat:1' },
     ],
@@ -211,7 +211,7 @@ test('extra-hardware turns lists into objects', () => {
     extra: { cpu: { physical_0: { cores: 4, vendor: 'x' } } },
   })
   expect(
-    run(['extra-hardware'], { plugin: { data: [['short']] }, policy: { extraHardwareStrict: true } }).pluginData,
+    run(['extra-hardware'], { plugin: { data: [['short']] }, conf: { extraHardwareStrict: true } }).pluginData,
   ).toEqual({})
 })
 
@@ -271,7 +271,7 @@ test('truncated TLVs are skipped', () => {
 test('physical-network is chosen by the CIDR that has the address', () => {
   const { ports } = run(['validate-interfaces', 'ports', 'physical-network'], {
     inventory: { interfaces: [eth(1, { ipv4_address: '10.1.2.3' }), eth(2, { ipv6_address: 'fd00::5%eth2' })] },
-    policy: { addPorts: 'all', physicalNetworks: ['10.1.0.0/16:left', 'fd00::/64:right'] },
+    conf: { addPorts: 'all', physicalNetworks: ['10.1.0.0/16:left', 'fd00::/64:right'] },
   })
   expect(ports.map(({ physical_network }) => physical_network)).toEqual(['left', 'right'])
 })

@@ -1,6 +1,6 @@
 import { HookFailure, type Inspected } from './inspection-context.js'
 import { hookLocalLink, hookPhysicalNetwork, hookPorts, validateInterfaces } from './inspection-interfaces.js'
-import type { InspectionHook } from './inspection-policy.js'
+import type { InspectionHook } from './inspection-conf.js'
 import {
   accelerators,
   architecture,

@@ -34,27 +34,27 @@ export function validateInterfaces(inspected: Inspected): void {
   if (Object.keys(valid).length === 0)
     throw invalidInventory(
       uuid,
-      `no network interfaces match the configuration (add_ports set to "${inspected.policy.addPorts}")`,
+      `no network interfaces match the configuration (add_ports set to "${inspected.conf.addPorts}")`,
     )
   pluginData.all_interfaces = all
   pluginData.valid_interfaces = structuredClone(valid)
   pluginData.macs = Object.values(valid).map(({ mac_address }) => mac_address)
 }
 
-function isValid({ policy }: Inspected, name: string, item: Interfaces[string], pxe: string | undefined): boolean {
+function isValid({ conf }: Inspected, name: string, item: Interfaces[string], pxe: string | undefined): boolean {
   const ip = item.ipv4_address || item.ipv6_address
   if (name === 'lo' || (typeof ip === 'string' && (ip.startsWith('127.') || ip === '::1'))) return false
   // Without a known PXE interface all are added.
-  if (policy.addPorts === 'pxe' && pxe !== undefined && !item.pxe_enabled) return false
-  return policy.addPorts !== 'active' || Boolean(ip)
+  if (conf.addPorts === 'pxe' && pxe !== undefined && !item.pxe_enabled) return false
+  return conf.addPorts !== 'active' || Boolean(ip)
 }
 
 /** `ports`: creates, updates and removes the node's ports. */
 export function hookPorts(inspected: Inspected): void {
-  const { policy, pluginData, ports, taken } = inspected
+  const { conf, pluginData, ports, taken } = inspected
   const all = Object.values(objectOf(pluginData.all_interfaces) as Interfaces)
   const valid = Object.values(objectOf(pluginData.valid_interfaces) as Interfaces)
-  if (policy.addPorts !== 'disabled')
+  if (conf.addPorts !== 'disabled')
     for (const item of valid) {
       const address = normalized(item.mac_address)
       if (taken.has(address) || ports.some((port) => port.address === address)) continue
@@ -76,13 +76,13 @@ export function hookPorts(inspected: Inspected): void {
       continue
     }
     const found = byAddress.get(port.address)
-    if (policy.updatePxeEnabled) port.pxe_enabled = found?.pxe_enabled ?? false
+    if (conf.updatePxeEnabled) port.pxe_enabled = found?.pxe_enabled ?? false
     if (found?.client_id) port.extra = { ...port.extra, 'client-id': found.client_id }
   }
 }
 
-function expectedAddresses({ policy, pluginData }: Inspected, all: Interfaces[string][]): string[] | undefined {
-  switch (policy.keepPorts) {
+function expectedAddresses({ conf, pluginData }: Inspected, all: Interfaces[string][]): string[] | undefined {
+  switch (conf.keepPorts) {
     case 'all':
       return undefined
     case 'present':
@@ -113,7 +113,7 @@ export function hookLocalLink(inspected: Inspected): void {
 /** `physical-network`: sets the network whose CIDR has an interface's address. */
 export function hookPhysicalNetwork(inspected: Inspected): void {
   for (const [port, item] of matched(inspected)) {
-    const network = networkOf(inspected.policy.physicalNetworks, item)
+    const network = networkOf(inspected.conf.physicalNetworks, item)
     if (network !== undefined) port.physical_network = network
   }
 }

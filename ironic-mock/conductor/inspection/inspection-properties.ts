@@ -55,10 +55,10 @@ export function bootMode({ inventory, properties }: Inspected): void {
   properties.capabilities = withCapabilities(properties.capabilities, { boot_mode: mode })
 }
 
-export function cpuCapabilities({ inventory, properties, policy }: Inspected): void {
+export function cpuCapabilities({ inventory, properties, conf }: Inspected): void {
   const flags = objectOf(inventory.cpu).flags
   if (!Array.isArray(flags) || flags.length === 0) return
-  const found = Object.entries(policy.cpuCapabilities).filter(([flag]) => flags.includes(flag))
+  const found = Object.entries(conf.cpuCapabilities).filter(([flag]) => flags.includes(flag))
   const more = Object.fromEntries(found.map(([, name]) => [name, 'true']))
   properties.capabilities = withCapabilities(properties.capabilities, more)
 }
@@ -74,7 +74,7 @@ export function accelerators(inspected: Inspected): void {
     inspected.warnings.push(`Unable to process accelerator devices because no PCI device information was received`)
     return
   }
-  const { knownAccelerators } = inspected.policy
+  const { knownAccelerators } = inspected.conf
   inspected.properties.accelerators = devices.flatMap(({ vendor_id, product_id, bus }) => {
     const known = knownAccelerators.find((item) => item.vendor_id === vendor_id && item.device_id === product_id)
     return known ? [{ ...known, pci_address: bus }] : []
@@ -82,20 +82,20 @@ export function accelerators(inspected: Inspected): void {
 }
 
 /** `pci-devices`: sets the count of each aliased PCI device as a capability. */
-export function pciAliases({ pluginData, properties, policy }: Inspected): void {
+export function pciAliases({ pluginData, properties, conf }: Inspected): void {
   const counts: Record<string, number> = {}
   for (const { vendor_id, product_id } of listOf(pluginData.pci_devices)) {
-    const alias = policy.pciDeviceAliases.find((item) => item.vendor_id === vendor_id && item.product_id === product_id)
+    const alias = conf.pciDeviceAliases.find((item) => item.vendor_id === vendor_id && item.product_id === product_id)
     if (alias) counts[alias.name] = (counts[alias.name] ?? 0) + 1
   }
   if (Object.keys(counts).length > 0) properties.capabilities = withCapabilities(properties.capabilities, counts)
 }
 
 /** `extra-hardware`: turns the lists of hardware-detect into nested objects. */
-export function extraHardware({ pluginData, policy }: Inspected): void {
+export function extraHardware({ pluginData, conf }: Inspected): void {
   const { data } = pluginData
   if (data === undefined) return
-  const strict = policy.extraHardwareStrict
+  const strict = conf.extraHardwareStrict
   if (!Array.isArray(data) || !data.every((item) => Array.isArray(item) && (!strict || item.length === 4))) {
     if (strict) delete pluginData.data
     return
@@ -134,7 +134,7 @@ export function raidDevice({ inventory, before, properties, warnings, uuid }: In
 }
 
 /** `root-device`: finds the disk that matches the hints, and sets its size. */
-export function rootDevice({ uuid, inventory, pluginData, properties, policy }: Inspected): void {
+export function rootDevice({ uuid, inventory, pluginData, properties, conf }: Inspected): void {
   const hints = properties.root_device
   if (hints && Object.keys(objectOf(hints)).length > 0) {
     const root = hintedDisk(listOf(inventory.disks), objectOf(hints), properties.skip_block_devices, uuid)
@@ -144,7 +144,7 @@ export function rootDevice({ uuid, inventory, pluginData, properties, policy }: 
   }
   const root = objectOf(pluginData.root_disk)
   const size = Math.floor(Number(root.size ?? 0) / GIB)
-  const spacing = size > 0 && policy.diskPartitioningSpacing ? 1 : 0
+  const spacing = size > 0 && conf.diskPartitioningSpacing ? 1 : 0
   pluginData.local_gb = size - spacing
   properties.local_gb = size - spacing
 }

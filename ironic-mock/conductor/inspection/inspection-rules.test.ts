@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { InspectionRuleRecord, JsonObject, NodeRecord } from '../../../wire/index.js'
-import { UPSTREAM_INSPECTION, type InspectionPolicy } from './inspection-policy.js'
+import { UPSTREAM_INSPECTION, type InspectionConf } from './inspection-conf.js'
 import { applyRules } from './inspection-rules.js'
 import type { RuleSubject } from './rule-actions.js'
 
@@ -20,7 +20,7 @@ const INVENTORY = {
   disks: [],
 }
 
-function apply(rules: RuleFields[], policy: Partial<InspectionPolicy> = {}) {
+function apply(rules: RuleFields[], conf: Partial<InspectionConf> = {}) {
   const node = { uuid: 'u', properties: {}, extra: {}, driver_info: {}, traits: [], description: null, owner: null }
   const subject: RuleSubject = {
     node: node as unknown as NodeRecord,
@@ -35,7 +35,7 @@ function apply(rules: RuleFields[], policy: Partial<InspectionPolicy> = {}) {
     log: [],
     calls: [],
   }
-  const problem = applyRules(rules.map(rule), { ...UPSTREAM_INSPECTION, ...policy }, subject)
+  const problem = applyRules(rules.map(rule), { ...UPSTREAM_INSPECTION, ...conf }, subject)
   return { ...subject, problem }
 }
 

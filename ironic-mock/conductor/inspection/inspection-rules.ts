@@ -1,5 +1,5 @@
 import type { InspectionRuleRecord, JsonObject } from '../../../wire/index.js'
-import type { InspectionPolicy } from './inspection-policy.js'
+import type { InspectionConf } from './inspection-conf.js'
 import { act, RuleFailure, type RuleSubject } from './rule-actions.js'
 import { withoutSecrets, type RuleContext } from './rule-format.js'
 import { holds } from './rule-operators.js'
@@ -28,14 +28,14 @@ function builtIn(list: readonly JsonObject[]): Rule[] {
  */
 export function applyRules(
   stored: readonly InspectionRuleRecord[],
-  policy: InspectionPolicy,
+  conf: InspectionConf,
   subject: RuleSubject,
 ): string | undefined {
-  const rules: Rule[] = [...stored.filter(({ phase }) => phase === 'main'), ...builtIn(policy.builtInRules)]
+  const rules: Rule[] = [...stored.filter(({ phase }) => phase === 'main'), ...builtIn(conf.builtInRules)]
   // Sorting is stable, so rules of one priority keep their order.
   for (const rule of rules.sort((a, b) => b.priority - a.priority)) {
     if (rule.scope !== null && rule.scope !== subject.node.properties.inspection_scope) continue
-    const masked = policy.maskSecrets === 'always' || (policy.maskSecrets === 'sensitive' && !rule.sensitive)
+    const masked = conf.maskSecrets === 'always' || (conf.maskSecrets === 'sensitive' && !rule.sensitive)
     const shown = (data: JsonObject): JsonObject => (masked ? withoutSecrets(data) : data)
     const context = (): RuleContext => ({
       node: subject.node as unknown as JsonObject,

@@ -1,15 +1,15 @@
 import { IronicError, ironicErrors, type NodeRecord } from '../../../wire/index.js'
-import { bmcError } from '../../drivers/bmc-error.js'
+import { bmcErrorText } from '../../drivers/bmc-error-text.js'
 import type { Bmcs } from '../../drivers/bmc.js'
 import { supportedBootDevices } from '../../drivers/management.js'
 import { remembersPower } from '../../drivers/remembered-power.js'
 import type { StoreView } from '../../store/open-store.js'
 import { checkUnlocked, type Admin } from '../records/node-admin.js'
-import type { Policy } from '../core/policy.js'
+import type { ConductorConf } from '../core/conductor-conf.js'
 
 interface Parts {
   store: StoreView
-  policy: Policy
+  conf: ConductorConf
   bmcs: Bmcs
 }
 
@@ -41,17 +41,17 @@ export class BootDevices {
   }
 
   async set(uuid: string, device: string, persistent: boolean): Promise<void> {
-    const { store, policy, bmcs } = this.#options
+    const { store, conf, bmcs } = this.#options
     const node = this.#node(uuid)
     checkUnlocked(node)
     const supported = supportedBootDevices(node)
     const listed = node.management_interface === 'noop' ? `, supported are ${supported.join(', ')}` : ''
     if (!supported.includes(device)) throw new IronicError(400, `Invalid boot device ${device} specified${listed}.`)
-    if ((device === 'disk' || device === 'cdrom') && !remembersPower(node, policy))
+    if ((device === 'disk' || device === 'cdrom') && !remembersPower(node, conf))
       try {
         await (await bmcs(node, store.records.portsOf(uuid))).setBoot({ kind: device })
       } catch (error) {
-        throw new IronicError(502, bmcError(node, error))
+        throw new IronicError(502, bmcErrorText(node, error))
       }
     if (['fake', 'noop'].includes(node.management_interface)) return
     await this.#admin.updateNode(uuid, ({ driver_internal_info }) => ({

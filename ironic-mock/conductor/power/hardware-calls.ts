@@ -1,5 +1,5 @@
 import { IronicError, ironicErrors, type NodeRecord } from '../../../wire/index.js'
-import { bmcError } from '../../drivers/bmc-error.js'
+import { bmcErrorText } from '../../drivers/bmc-error-text.js'
 import type { BmcHardware, Indicators } from '../../drivers/hardware.js'
 import type { ManagementCall } from '../../drivers/hardware-type.js'
 import { managementProblem } from '../../drivers/management.js'
@@ -46,7 +46,7 @@ export function hardwareCalls({ store, dispatcher, effects }: HardwareParts): Ha
       return await question(hardware)
     } catch (error) {
       if (error instanceof IronicError) throw error
-      throw new IronicError(502, bmcError(subject.node, error))
+      throw new IronicError(502, bmcErrorText(subject.node, error))
     }
   }
   const start = async (uuid: string, request: Parameters<typeof requestEvent>[0]): Promise<void> => {

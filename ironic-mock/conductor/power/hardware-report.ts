@@ -31,11 +31,11 @@ export function applyReport(task: NodeTask, report: HardwareReport): void {
 
 /** Stores boot mode, secure boot and health, the parts that the power sync reads. */
 export function applyModes(task: NodeTask, report: HardwareReport): void {
-  const { node, policy } = task
+  const { node, conf } = task
   if (!readsModes(node)) return
   node.boot_mode = report.bootMode
   node.secure_boot = report.secureBoot
-  if (policy.enableHealthMonitoring) node.health = report.health
+  if (conf.enableHealthMonitoring) node.health = report.health
   if (node.properties.vendor == null) node.properties = { ...node.properties, vendor: report.vendor }
 }
 

@@ -8,7 +8,7 @@ export async function readReport(hardware: BmcHardware | undefined, logger: Logg
   try {
     return await hardware.report()
   } catch (error) {
-    logger('warn', `a BMC did not tell about its machine: ${errorChain(error).join(': ')}`)
+    logger('warn', `a BMC did not report its hardware: ${errorChain(error).join(': ')}`)
     return null
   }
 }

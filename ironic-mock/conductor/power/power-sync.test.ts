@@ -8,8 +8,8 @@ describe('the hardware report of a BMC', () => {
     ...{ bootMode: 'uefi', secureBoot: false, vendor: 'v', health: 'OK', bios: [] },
     firmware: [{ component: 'bmc', version: '1', vendor: null, model: null, serial: null }],
   }
-  const telling = async (policy = {}) => {
-    const made = await manageableNode({}, { powerSyncInterval: minutes(2), ...policy })
+  const telling = async (conf = {}) => {
+    const made = await manageableNode({}, { powerSyncInterval: minutes(2), ...conf })
     let report = REPORT
     Object.assign(made.machine, { hardware: { report: () => Promise.resolve(report) } })
     return { ...made, tell: (more: Partial<HardwareReport>) => void (report = { ...report, ...more }) }

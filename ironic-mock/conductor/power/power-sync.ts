@@ -23,24 +23,24 @@ type PowerSeen = Extract<ConductorEvent, { kind: 'power-seen' }>
  * @param attempt number of this difference or error in a row, from 1
  */
 export function powerSeen(task: NodeTask, { seen, attempt, report }: PowerSeen): void {
-  const { node, policy } = task
+  const { node, conf } = task
   if (!isPowerSynced(task)) return
-  const last = attempt > policy.powerSyncMaxRetries
+  const last = attempt > conf.powerSyncMaxRetries
   if ('error' in seen) {
     if (last) return powerFailed(task, seen.power, seen.error)
     return task.warn(
-      `During sync_power_state, could not get power state for node ${task.uuid}, attempt ${attempt} of ${policy.powerSyncMaxRetries}. Error: ${seen.error}.`,
+      `During sync_power_state, could not get power state for node ${task.uuid}, attempt ${attempt} of ${conf.powerSyncMaxRetries}. Error: ${seen.error}.`,
     )
   }
   if (report) applyModes(task, report)
   const { power } = seen
   if (node.power_state === null) node.power_state = power
   if (node.power_state === power) {
-    if (policy.nodeHistory) task.forgetError()
+    if (conf.nodeHistory) task.forgetError()
     return
   }
   if (last) return powerFailed(task, power)
-  if (policy.forcePowerDuringSync && !node.disable_power_off) {
+  if (conf.forcePowerDuringSync && !node.disable_power_off) {
     const target = node.power_state === 'power off' ? 'power off' : 'power on'
     task.warn(`node ${task.uuid} was found with ${power} and is set to ${target}, as it should be`)
     return task.run([{ kind: 'power', target }], { flow: 'power', after: 'power-correction' })

@@ -2,7 +2,7 @@ import type { Clock, Logger } from '../../../runtime/index.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Dispatcher } from '../core/dispatcher.js'
 import type { EffectRunner } from '../core/effect-runner.js'
-import type { Policy } from '../core/policy.js'
+import type { ConductorConf } from '../core/conductor-conf.js'
 import type { SeenPower } from '../core/events.js'
 import { isPowerSynced } from './power-sync.js'
 
@@ -11,7 +11,7 @@ interface Watch {
   effects: EffectRunner
   store: StoreView
   clock: Clock
-  policy: Policy
+  conf: ConductorConf
   logger: Logger
 }
 
@@ -40,14 +40,14 @@ export interface PowerWatch {
  * timers are weak, so they neither move a virtual clock nor keep a process alive.
  */
 export function watchPower(watch: Watch, from?: PowerWatchState): PowerWatch {
-  const { policy } = watch
+  const { conf } = watch
   // Only in memory, as upstream: a restarted conductor counts from 0.
   const attempts = new Map<string, number>(from?.attempts)
   const tasks = [
-    every(watch, policy.powerSyncInterval, 'the power sync', (uuid) => sync(watch, uuid, attempts), from?.due[0]),
+    every(watch, conf.powerSyncInterval, 'the power sync', (uuid) => sync(watch, uuid, attempts), from?.due[0]),
     every(
       watch,
-      policy.powerFailureRecoveryInterval,
+      conf.powerFailureRecoveryInterval,
       'the recovery of power failures',
       (uuid) => recover(watch, uuid),
       from?.due[1],

@@ -14,14 +14,14 @@ import { StaleRevision, type NodePatch, type Store } from '../../store/store.js'
 import type { NewNode } from '../core/conductor.js'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.js'
 import { newNode } from './new-records.js'
-import type { Policy } from '../core/policy.js'
+import type { ConductorConf } from '../core/conductor-conf.js'
 import { toApiError } from './store-errors.js'
 import { stamp } from '../core/timestamps.js'
 import { protectedNode } from '../core/verbs.js'
 
 export interface AdminOptions {
   store: Store & StoreView
-  policy: Policy
+  conf: ConductorConf
   types?: readonly HardwareType[]
   clock: Clock
   random: Random
@@ -67,7 +67,7 @@ export class Admin {
   }
 
   async destroyNode(uuid: string): Promise<void> {
-    const { store, policy } = this.#options
+    const { store, conf } = this.#options
     await this.#retryStale(uuid, async (entry) => {
       const node = entry.record
       checkUnlocked(node)
@@ -75,7 +75,7 @@ export class Admin {
         throw new IronicError(409, `Node ${uuid} is associated with instance ${node.instance_uuid}.`)
       if (node.protected) throw protectedNode(uuid)
       const allowed: ProvisionState[] = ['manageable', 'enroll', 'adopt failed']
-      if (policy.allowDeletingAvailableNodes) allowed.push('available')
+      if (conf.allowDeletingAvailableNodes) allowed.push('available')
       if (!node.maintenance && !allowed.includes(node.provision_state))
         throw new IronicError(
           409,

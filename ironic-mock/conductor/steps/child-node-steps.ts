@@ -2,13 +2,13 @@ import { ironicErrors, textOf, type JsonObject, type NodeRecord, type RequestedS
 import type { StoreView } from '../../store/open-store.js'
 import type { Dispatcher } from '../core/dispatcher.js'
 import { isOutOfBand } from './driver-steps.js'
-import type { Policy } from '../core/policy.js'
+import type { ConductorConf } from '../core/conductor-conf.js'
 import { reservedWork } from './reserved-steps.js'
 
 interface Parts {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'idle'>
   store: StoreView
-  policy: Policy
+  conf: ConductorConf
 }
 
 /**
@@ -18,7 +18,7 @@ interface Parts {
  * @throws Error or IronicError of the first child where it cannot be done; 409 where that child is reserved
  */
 export async function runStepOnChildNodes(
-  { dispatcher, store, policy }: Parts,
+  { dispatcher, store, conf }: Parts,
   parent: Readonly<NodeRecord>,
   step: JsonObject,
   signal: AbortSignal,
@@ -32,12 +32,12 @@ export async function runStepOnChildNodes(
   for (const { uuid } of children) {
     signal.throwIfAborted()
     const child = store.records.nodes.get(uuid)?.record
-    if (child) await runOnChild({ dispatcher, store, policy }, child, own)
+    if (child) await runOnChild({ dispatcher, store, conf }, child, own)
   }
 }
 
-async function runOnChild({ dispatcher, store, policy }: Parts, child: Readonly<NodeRecord>, step: JsonObject) {
-  const work = reservedWork(step, policy)
+async function runOnChild({ dispatcher, store, conf }: Parts, child: Readonly<NodeRecord>, step: JsonObject) {
+  const work = reservedWork(step, conf)
   if (work === null) {
     if (child.reservation !== null) throw ironicErrors.nodeLocked(child.uuid, child.reservation)
     // Out-of-band steps of the child's interfaces end at once.

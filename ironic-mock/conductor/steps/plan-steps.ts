@@ -10,7 +10,7 @@ import {
 import { outOfBandSteps } from './driver-steps.js'
 import type { OutOfBandStep } from './out-of-band-step.js'
 import type { CachedStep, CachedSteps } from '../core/effects.js'
-import type { Policy } from '../core/policy.js'
+import type { ConductorConf } from '../core/conductor-conf.js'
 import { isReserved } from './reserved-steps.js'
 
 /** A planned step: of a driver, of the agent, or the user's, verbatim. */
@@ -19,14 +19,14 @@ export type PlannedStep = JsonObject
 type KnownStep = (CachedStep | OutOfBandStep) & { argsinfo?: ArgsInfo | null }
 
 /** All steps of the node: out-of-band ones and cached in-band ones. The former hide the latter of the same name. */
-function knownSteps(node: Readonly<NodeRecord>, kind: StepKind, policy: Policy): KnownStep[] {
+function knownSteps(node: Readonly<NodeRecord>, kind: StepKind, conf: ConductorConf): KnownStep[] {
   const outOfBand = outOfBandSteps(node, kind)
   const cached = (node.driver_internal_info[`agent_cached_${kind}_steps`] ?? {}) as CachedSteps
   const inBand = Object.values(cached)
     .flat()
     .filter((step) => !outOfBand.some((own) => same(own, step)) && (kind !== 'clean' || offered(node, step)))
   const known: KnownStep[] = [...outOfBand, ...inBand]
-  return kind === 'clean' ? known.map((step) => withPriority(step, policy)) : known
+  return kind === 'clean' ? known.map((step) => withPriority(step, conf)) : known
 }
 
 /** True for steps of the agent that count: those of the deploy interface, and of the RAID interface `agent`. */
@@ -34,15 +34,15 @@ const offered = (node: Readonly<NodeRecord>, step: CachedStep): boolean =>
   step.interface === 'deploy' || (step.interface === 'raid' && node.raid_interface === 'agent')
 
 /** The operator's priorities go before those of driver and agent. */
-function withPriority<T extends KnownStep>(step: T, policy: Policy): T {
+function withPriority<T extends KnownStep>(step: T, conf: ConductorConf): T {
   const named: Record<string, number | null> = {
-    'deploy.erase_devices': policy.eraseDevicesPriority,
-    'deploy.erase_devices_metadata': policy.eraseDevicesMetadataPriority,
-    'raid.delete_configuration': policy.deleteConfigurationPriority,
-    'raid.create_configuration': policy.createConfigurationPriority,
+    'deploy.erase_devices': conf.eraseDevicesPriority,
+    'deploy.erase_devices_metadata': conf.eraseDevicesMetadataPriority,
+    'raid.delete_configuration': conf.deleteConfigurationPriority,
+    'raid.create_configuration': conf.createConfigurationPriority,
   }
   const name = `${step.interface}.${step.step}`
-  const priority = policy.cleanStepPriorityOverride[name] ?? named[name] ?? null
+  const priority = conf.cleanStepPriorityOverride[name] ?? named[name] ?? null
   return priority === null ? step : { ...step, priority }
 }
 
@@ -56,8 +56,8 @@ function inOrder<T extends JsonObject>(steps: readonly T[]): T[] {
 }
 
 /** The steps of automated cleaning: all that have a priority. */
-export function automatedCleanSteps(node: Readonly<NodeRecord>, policy: Policy): PlannedStep[] {
-  const steps = knownSteps(node, 'clean', policy).filter((step) => step.priority > 0)
+export function automatedCleanSteps(node: Readonly<NodeRecord>, conf: ConductorConf): PlannedStep[] {
+  const steps = knownSteps(node, 'clean', conf).filter((step) => step.priority > 0)
   return inOrder<JsonObject>(steps.map((step) => ({ ...step })))
 }
 
@@ -66,15 +66,15 @@ export function automatedCleanSteps(node: Readonly<NodeRecord>, policy: Policy):
  * same name, with its own arguments, and priority 0 takes it out. So an agent that offers `install_coreos` at priority 0
  * never runs it unasked (Ironic's source).
  */
-export function deploySteps(node: Readonly<NodeRecord>, user: readonly PlannedStep[], policy: Policy): PlannedStep[] {
-  const known = knownSteps(node, 'deploy', policy)
+export function deploySteps(node: Readonly<NodeRecord>, user: readonly PlannedStep[], conf: ConductorConf): PlannedStep[] {
+  const known = knownSteps(node, 'deploy', conf)
   const ours = known.filter((step) => step.priority > 0 && !user.some((wanted) => sameAsUser(wanted, step)))
   const runs = (wanted: PlannedStep): boolean =>
-    isReserved(wanted) ? !policy.dropReservedSteps : known.some((step) => sameAsUser(wanted, step))
+    isReserved(wanted) ? !conf.dropReservedSteps : known.some((step) => sameAsUser(wanted, step))
   const theirs = user.filter((wanted) => Number(wanted.priority) > 0 && runs(wanted))
   // Forbidden steps of templates are dropped without an error.
   const allowed = (step: PlannedStep): boolean =>
-    !policy.disallowDeploySteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`)
+    !conf.disallowDeploySteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`)
   return inOrder<JsonObject>([...ours.map((step) => ({ ...step })), ...theirs].filter(allowed))
 }
 
@@ -88,7 +88,7 @@ export interface Checked {
 }
 
 interface UserStepOptions {
-  policy: Policy
+  conf: ConductorConf
   /** Accepts unknown steps, which may be the agent's as long as it has not listed its own. */
   skipMissing: boolean
   /** Refuses steps that need the ramdisk. */
@@ -100,16 +100,16 @@ export function checkUserSteps(
   node: Readonly<NodeRecord>,
   kind: StepKind,
   user: readonly PlannedStep[],
-  { policy, skipMissing, disableRamdisk = false }: UserStepOptions,
+  { conf, skipMissing, disableRamdisk = false }: UserStepOptions,
 ): Checked {
-  const known = knownSteps(node, kind, policy)
+  const known = knownSteps(node, kind, conf)
   const errors: string[] = []
   const steps: PlannedStep[] = []
   const found: PlannedStep[] = []
   for (const wanted of user) {
     // Ironic's validation drops these from the list without an error, as recorded.
     if (isReserved(wanted)) {
-      if (!policy.dropReservedSteps) steps.push(wanted)
+      if (!conf.dropReservedSteps) steps.push(wanted)
       continue
     }
     const step = known.find((candidate) => sameAsUser(wanted, candidate))

@@ -3,15 +3,15 @@ import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import { ERASE, INSTALL_COREOS } from '../../../test/kit/conductor/scripted-machine.js'
 import { seconds } from '../../../runtime/index.js'
 import type { JsonObject } from '../../../wire/index.js'
-import type { Policy } from '../core/policy.js'
+import type { ConductorConf } from '../core/conductor-conf.js'
 
 const INSTALL = { interface: 'deploy', step: 'install_coreos', priority: 80, args: {} }
 const reserved = (step: string, priority: number, args: JsonObject = {}): JsonObject => ({
   ...{ interface: 'deploy', step, priority, args },
 })
 
-async function available(policy: Partial<Policy> = {}, fields: JsonObject = {}) {
-  const lab = await ScriptedLab.open({ policy })
+async function available(conf: Partial<ConductorConf> = {}, fields: JsonObject = {}) {
+  const lab = await ScriptedLab.open({ conf })
   const { uuid, machine } = await lab.enroll({ automated_clean: false, ...fields })
   await lab.provision(uuid, 'manage', 'manageable')
   await lab.provision(uuid, 'provide', 'available')
@@ -101,7 +101,7 @@ describe('in a deployment', () => {
 
 describe('steps for child nodes', () => {
   async function parent() {
-    const lab = await ScriptedLab.open({ policy: { fakeHardwareMachines: true } })
+    const lab = await ScriptedLab.open({ conf: { fakeHardwareMachines: true } })
     const { uuid, machine } = await lab.enroll({})
     machine.script.cleanSteps = [{ ...ERASE, priority: 0 }]
     await lab.provision(uuid, 'manage', 'manageable')

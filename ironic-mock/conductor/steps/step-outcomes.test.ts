@@ -3,7 +3,7 @@ import { pythonRepr, type CommandResult, type JsonObject, type NodeRecord, type 
 import { chooseInterfaces, hardwareType } from '../../drivers/hardware-types.js'
 import type { Continuation } from '../core/continuation.js'
 import type { EffectBody, Outcome } from '../core/effects.js'
-import { UPSTREAM_POLICY } from '../core/policy.js'
+import { UPSTREAM_CONF } from '../core/conductor-conf.js'
 import { react } from '../core/react.js'
 import { newNode } from '../records/new-records.js'
 
@@ -15,7 +15,7 @@ const STEP = {
 const MASKED = { ...STEP, args: { ...STEP.args, root_password: '***', proxy: { auth_token: '***' } } }
 
 function after(node: NodeRecord, then: Continuation, outcome: Outcome) {
-  const situation = { node, ports: [], at: 0, host: 'h', policy: UPSTREAM_POLICY, ironicUrl: 'http://ironic' }
+  const situation = { node, ports: [], at: 0, host: 'h', conf: UPSTREAM_CONF, ironicUrl: 'http://ironic' }
   const effect = { kind: outcome.kind } as EffectBody
   return react(situation, { kind: 'outcome', job: { effect, rest: [], then, memo: {} }, outcome })
 }

@@ -125,7 +125,7 @@ function afterFreshBoot(flow: StepFlow, task: NodeTask): void {
   if (task.info[rebootFlag(flow)] !== true && !isOutOfBand(task.node, flow.kind, { interface: owner, step })) {
     const name = stepName(currentStep(flow, task))
     const lost = `the agent of node ${task.uuid} has no command in its list in the middle of ${flow.kind} step ${name}`
-    if (task.policy.strictSteps) return flow.failStep(task, `${lost}; its outcome is unknown`)
+    if (task.conf.strictSteps) return flow.failStep(task, `${lost}; its outcome is unknown`)
     task.warn(`${lost}; going on with the next one, as Ironic does`)
   }
   resume(flow, task)

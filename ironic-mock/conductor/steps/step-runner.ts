@@ -65,7 +65,7 @@ function noAttribute(task: NodeTask, step: JsonObject): string {
 
 /** Starts a reserved step, which the conductor runs on any interface. */
 function startReservedStep(flow: StepFlow, task: NodeTask, step: JsonObject): void {
-  const work = reservedWork(step, task.policy)
+  const work = reservedWork(step, task.conf)
   if (work === null) throw new Error(`${stepName(step)} is no reserved step`)
   switch (work.do) {
     case 'run':

@@ -12,7 +12,7 @@ import { Jobs } from './jobs.js'
 
 const MACHINES = 10
 /** How long an attempt may take, in milliseconds; Ironic itself waits half an hour for an agent. */
-const PATIENCE = 120_000
+const ATTEMPT_TIMEOUT = 120_000
 
 interface Worked {
   name: string
@@ -150,7 +150,7 @@ async function attempted(
     more: JsonObject = {},
   ) => {
     await jobs.provision(uuid, target, more)
-    await jobs.settled([uuid], state, PATIENCE)
+    await jobs.settled([uuid], state, ATTEMPT_TIMEOUT)
   }
   const install = [
     { interface: 'deploy', step: 'install_coreos', priority: 80, args: { image_url: `${there.url}/coreos.raw.xz` } },
@@ -173,8 +173,8 @@ async function attempted(
     await change(uuid, { instance_info: { ...image, image_os_hash_value: '0'.repeat(64) } })
     await jobs.provision(uuid, 'active')
     const ended = await Promise.race([
-      jobs.settled([uuid], 'active', PATIENCE).then(() => 'active'),
-      jobs.settled([uuid], 'deploy failed', PATIENCE).then(() => 'deploy failed'),
+      jobs.settled([uuid], 'active', ATTEMPT_TIMEOUT).then(() => 'active'),
+      jobs.settled([uuid], 'deploy failed', ATTEMPT_TIMEOUT).then(() => 'deploy failed'),
     ]).catch((error: unknown) => String(error))
     if (ended === 'active') throw new Error('the node became active')
     if (!ended.includes('deploy failed')) throw new Error(ended)

@@ -6,7 +6,7 @@ import type { Contender } from './contenders.js'
 /** Requests under way at a time. */
 const AT_ONCE = 16
 /** Between two looks at all nodes, in milliseconds. */
-const LOOK = 1000
+const POLL_INTERVAL = 1000
 
 type Seen = Pick<ApiNode, 'uuid' | 'provision_state' | 'last_error' | 'reservation' | 'target_power_state'>
 
@@ -63,7 +63,7 @@ export class Jobs {
 
   async #atRest(uuid: string): Promise<void> {
     const over = (node: Seen): boolean => restsIn(node, 'manageable') || hasFailed(node)
-    while (!over((await this.seen()).get(uuid)!)) await clock.sleep(LOOK)
+    while (!over((await this.seen()).get(uuid)!)) await clock.sleep(POLL_INTERVAL)
   }
 
   /** Waits until nodes rest in a state. */
@@ -79,7 +79,7 @@ export class Jobs {
         const { provision_state: found, last_error: error } = (failed ?? waiting[0])!
         throw new Error(`${found}${late ? ` after ${within / 1000} s` : ''}: ${error ?? 'no error is noted'}`)
       }
-      await clock.sleep(LOOK)
+      await clock.sleep(POLL_INTERVAL)
     }
   }
 }

@@ -14,7 +14,7 @@ const AT_ONCE = 120
 /** Between two lines that say how far it is, in milliseconds. */
 const REPORT_EVERY = 300_000
 /** Between two looks at all nodes, in milliseconds: a list of 1,000 costs Ironic half a second of processor time. */
-const LOOK = 10_000
+const POLL_INTERVAL = 10_000
 
 /** The request that follows each state, from `enroll` on. */
 const NEXT = {
@@ -64,7 +64,7 @@ export async function thousandMachines(): Promise<Measured[]> {
           : undefined
   while (performance.now() - since < LONGEST && deployed + failed.length < MACHINES) {
     while (under.size < AT_ONCE && waiting.length > 0) await begin(waiting.shift()!, 'enroll')
-    await clock.sleep(LOOK)
+    await clock.sleep(POLL_INTERVAL)
     const seen = await jobs.seen()
     for (const [uuid, place] of under) {
       const node = seen.get(uuid)!

@@ -7,7 +7,7 @@ const clock = systemClock()
 /** How long a command that does not end by itself is left alone at most, in milliseconds. */
 const LONGEST = 2500
 /** How long what goes on by itself may take until it has ended. */
-const PATIENCE = 60_000
+const TIMEOUT = 60_000
 
 export interface Kills {
   count: number
@@ -50,7 +50,7 @@ export async function killAtRandom({
 
 /** Remains of a kill vanish by themselves or with the next command. */
 async function gone(ground: KillGround, kills: object[]): Promise<void> {
-  const until = clock.now() + PATIENCE
+  const until = clock.now() + TIMEOUT
   for (;;) {
     const swept = await ground.sweep()
     expect({ kills, codes: swept.map(({ code }) => code) }, swept.map(({ output }) => output).join('\n')).toMatchObject(

@@ -20,15 +20,15 @@ export const speeds = (all: readonly number[]): Speed[] =>
 /**
  * Runs `ironstage deploy` in a process of its own, as it is built and shipped.
  *
- * @param patience milliseconds after which the process is killed
+ * @param timeout milliseconds after which the process is killed
  */
-export async function deployAt({ speed, realistic, stateDir }: Speed, patience: number): Promise<DeployRun> {
+export async function deployAt({ speed, realistic, stateDir }: Speed, timeout: number): Promise<DeployRun> {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-speed-'))
   const pace = ['--speed', String(speed), ...(realistic ? ['--realistic'] : [])]
   const up = stateDir ? new UpProcess(['--port', '0', '--state-dir', join(folder, 'state'), ...pace]) : undefined
   try {
     const more = up ? ['--ironic-url', await up.ready] : ['--disk-file', join(folder, 'disk.img'), ...pace]
-    return await ended(['deploy', ...more], patience)
+    return await ended(['deploy', ...more], timeout)
   } finally {
     await up?.stop()
     await rm(folder, { recursive: true, force: true })
@@ -46,7 +46,7 @@ export interface DeployRun {
  *
  * @param stopAt what the output has when SIGTERM is sent
  */
-export function ended(argv: readonly string[], patience: number, stopAt?: string): Promise<DeployRun> {
+export function ended(argv: readonly string[], timeout: number, stopAt?: string): Promise<DeployRun> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [IRONSTAGE, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
     const run: DeployRun = { code: null, output: '' }
@@ -59,7 +59,7 @@ export function ended(argv: readonly string[], patience: number, stopAt?: string
     }
     child.stdout.on('data', hear)
     child.stderr.on('data', hear)
-    const late = setTimeout(() => child.kill('SIGKILL'), patience)
+    const late = setTimeout(() => child.kill('SIGKILL'), timeout)
     child.on('close', (code) => {
       clearTimeout(late)
       resolve({ ...run, code })

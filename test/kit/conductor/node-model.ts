@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { EffectBody, Job, Outcome } from '../../../ironic-mock/conductor/core/effects.js'
 import type { ConductorEvent, DeadlineKind } from '../../../ironic-mock/conductor/core/events.js'
 import type { Reaction } from '../../../ironic-mock/conductor/core/node-task.js'
-import type { Policy } from '../../../ironic-mock/conductor/core/policy.js'
+import type { ConductorConf } from '../../../ironic-mock/conductor/core/conductor-conf.js'
 import { react } from '../../../ironic-mock/conductor/core/react.js'
 import { STABLE_STATES, STUCK_STATES, TRANSITIONS } from '../../../ironic-mock/conductor/core/transitions.js'
 import { newNode } from '../../../ironic-mock/conductor/records/new-records.js'
@@ -60,7 +60,7 @@ export class NodeModel {
   constructor(
     driver: string,
     more: Partial<NodeRecord>,
-    readonly policy: Policy,
+    readonly conf: ConductorConf,
   ) {
     const type = hardwareType(driver, '')
     const fields = { driver, driver_info: { redfish_address: 'http://bmc' }, ...more }
@@ -208,8 +208,8 @@ export class NodeModel {
   }
 
   situation() {
-    const { node, at, policy } = this
-    return { node, ports: [], at, host: 'h', policy, ironicUrl: 'http://i' }
+    const { node, at, conf } = this
+    return { node, ports: [], at, host: 'h', conf, ironicUrl: 'http://i' }
   }
 
   apply(event: ConductorEvent): Reaction | IronicError {

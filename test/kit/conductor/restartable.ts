@@ -1,6 +1,6 @@
 import { Probe, VirtualClock, seededRandom, silent } from '../../../runtime/index.js'
 import { InProcessTransport, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
-import { UPSTREAM_POLICY, openIronic, openStore } from '../../../ironic-mock/index.js'
+import { UPSTREAM_CONF, openIronic, openStore } from '../../../ironic-mock/index.js'
 
 /** Where Ironic's start leaves a node (Ironic's source). */
 export const STATES_OF_RESTART: [ProvisionState, ProvisionState][] = [
@@ -30,7 +30,7 @@ export async function restartable(
   const options = {
     store,
     host: 'lab',
-    policy: { ...UPSTREAM_POLICY, powerSyncInterval: 0 },
+    conf: { ...UPSTREAM_CONF, powerSyncInterval: 0 },
     bmcs: () => Promise.reject(new Error('no machine')),
     agents: new InProcessTransport(),
     clock,

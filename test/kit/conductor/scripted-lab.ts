@@ -1,17 +1,17 @@
 import { Probe, VirtualClock, seededRandom, silent, uuid, type Logger } from '../../../runtime/index.js'
 import { InProcessTransport, type JsonObject, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
 import {
-  UPSTREAM_POLICY,
+  UPSTREAM_CONF,
   openIronic,
   openStore,
   type Conductor,
   type Ironic,
-  type Policy,
+  type ConductorConf,
 } from '../../../ironic-mock/index.js'
 import { ScriptedMachine } from './scripted-machine.js'
 
 export interface LabOptions {
-  policy?: Partial<Policy>
+  conf?: Partial<ConductorConf>
   path?: string
   seed?: number
   logger?: Logger
@@ -26,22 +26,22 @@ export class ScriptedLab {
   readonly machines = new Map<string, ScriptedMachine>()
   readonly warnings: string[] = []
   readonly path: string | undefined
-  readonly policy: Policy
+  readonly conf: ConductorConf
   store!: ReturnType<typeof openStore>
   ironic: Ironic | undefined
   #watchers: { uuid: string; until: (node: NodeRecord) => boolean; resolve: (node: NodeRecord) => void }[] = []
   /** Every committed record of every node, in order. */
   readonly seen: { uuid: string; node: NodeRecord }[] = []
 
-  constructor({ policy = {}, path, seed = 1 }: LabOptions = {}) {
+  constructor({ conf = {}, path, seed = 1 }: LabOptions = {}) {
     this.random = seededRandom(seed)
     // Virtual time stands still while a client waits for a lock.
-    this.policy = {
-      ...UPSTREAM_POLICY,
+    this.conf = {
+      ...UPSTREAM_CONF,
       powerSyncInterval: 0,
       powerFailureRecoveryInterval: 0,
       nodeLockedRetryAttempts: 1,
-      ...policy,
+      ...conf,
     }
     this.path = path
   }
@@ -66,7 +66,7 @@ export class ScriptedLab {
     this.ironic = await openIronic({
       store,
       host: 'lab',
-      policy: this.policy,
+      conf: this.conf,
       bmcs: (node) => {
         const machine = this.machines.get(String(node.driver_info.redfish_address ?? node.driver_info.machine))
         return machine ? Promise.resolve(machine) : Promise.reject(new Error('nobody answers there'))
@@ -168,9 +168,9 @@ export class ScriptedLab {
 /** A lab with one node, which is manageable. */
 export async function manageableNode(
   fields: JsonObject = {},
-  policy: Partial<Policy> = {},
+  conf: Partial<ConductorConf> = {},
 ): Promise<{ lab: ScriptedLab; uuid: string; machine: ScriptedMachine }> {
-  const lab = await ScriptedLab.open({ policy })
+  const lab = await ScriptedLab.open({ conf })
   const { uuid, machine } = await lab.enroll(fields)
   await lab.provision(uuid, 'manage', 'manageable')
   return { lab, uuid, machine }

@@ -3,9 +3,9 @@ import {
   createIronicApi,
   openIronic,
   openStore,
-  UPSTREAM_POLICY,
+  UPSTREAM_CONF,
   type Bmc,
-  type Policy,
+  type ConductorConf,
 } from '../../../ironic-mock/index.js'
 import { LabClock, Probe, Scope, seededRandom, silent, systemRandom } from '../../../runtime/index.js'
 import { HttpTransport, IronicClient, serveHttp, type NodeRecord } from '../../../wire/index.js'
@@ -19,7 +19,7 @@ export interface RedfishIronic extends AsyncDisposable {
 }
 
 /** @param speed how many times as fast as on the wall its time passes */
-export async function redfishIronic(speed: number, policy: Partial<Policy> = {}): Promise<RedfishIronic> {
+export async function redfishIronic(speed: number, conf: Partial<ConductorConf> = {}): Promise<RedfishIronic> {
   const scope = new Scope()
   const clock = new LabClock({ mode: speed })
   const [random, probe, logger] = [seededRandom(1), new Probe(), silent]
@@ -43,7 +43,7 @@ export async function redfishIronic(speed: number, policy: Partial<Policy> = {})
   const ironic = scope.use(
     await openIronic({
       ...{ store, host: 'elsewhere', clock, random, probe, logger },
-      policy: { ...UPSTREAM_POLICY, ...policy },
+      conf: { ...UPSTREAM_CONF, ...conf },
       bmcs: (node) =>
         Promise.resolve(
           bmcOf(node, (parameters) => {

@@ -3,15 +3,15 @@ import { once } from 'node:events'
 import type { IpmiBmc } from '../../../ipmi/index.js'
 
 /** How long an answer may take, in milliseconds. */
-const PATIENCE = 3000
+const TIMEOUT = 3000
 
 /** A BMC behind a UDP port of loopback. A datagram without an answer in time has none. */
-export function overUdp(port: number, patience = PATIENCE): IpmiBmc {
+export function overUdp(port: number, timeout = TIMEOUT): IpmiBmc {
   const socket = createSocket('udp4')
   return {
     receive: async (datagram, send) => {
       const waited = new AbortController()
-      const timer = setTimeout(() => waited.abort(), patience)
+      const timer = setTimeout(() => waited.abort(), timeout)
       try {
         socket.send(datagram, port, '127.0.0.1')
         const [answer] = (await once(socket, 'message', { signal: waited.signal })) as [Buffer]

@@ -18,7 +18,7 @@ export interface AcceptedVerb {
 }
 
 /** How long a node may stand still in a running process before that counts as stuck, in milliseconds. */
-const PATIENCE = 40_000
+const TIMEOUT = 40_000
 
 const WAITING: ReadonlySet<ProvisionState> = new Set([
   ...(['inspect wait', 'clean wait', 'wait call-back', 'service wait', 'rescue wait'] as const),
@@ -156,7 +156,7 @@ export class Operator<I extends Itinerary = Itinerary> {
     const key = JSON.stringify([life.process.pid, node.provision_state, node.updated_at, node.reservation])
     const now = performance.now()
     if (this.#last.key !== key) this.#last = { key, since: now }
-    else if (now - this.#last.since > PATIENCE) {
+    else if (now - this.#last.since > TIMEOUT) {
       const { provision_state, reservation, last_error, driver_internal_info } = node
       const { log } = life.process
       const about = JSON.stringify({ provision_state, reservation, last_error, driver_internal_info, log }, null, 1)

@@ -4,7 +4,7 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { cpio, writeIso } from '../../../bytes/index.js'
-import { enrolHosts, readSystems, type Fleet, type ListedSystem } from '../../../fleet/index.js'
+import { enrollHosts, readSystems, type Fleet, type ListedSystem } from '../../../fleet/index.js'
 import { systemClock } from '../../../runtime/index.js'
 import { HttpTransport, type ApiPort, type JsonObject } from '../../../wire/index.js'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
@@ -52,13 +52,13 @@ afterAll(async () => {
   await there?.[Symbol.asyncDispose]()
 })
 
-/** Enrols the machine of a number, and makes its node manageable. */
+/** Enrolls the machine of a number, and makes its node manageable. */
 async function node(number: number, bootInterface: string, fields: Record<string, unknown> = {}): Promise<FleetNode> {
   const name = `machine-${number}`
   const clock = systemClock()
   await using transport = new HttpTransport({ clock })
   let uuid = ''
-  await enrolHosts(
+  await enrollHosts(
     fleet.hosts().filter((host) => host.name === name),
     {
       ...{ url: there.ironic.url, transport, headers: {}, clock, bootInterface, driverInfo: {} },

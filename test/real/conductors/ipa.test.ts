@@ -20,7 +20,7 @@ test.concurrent(
   'our conductor takes the real agent through inspection, cleaning, a deployment, undeployment',
   async () => {
     const network = { host: '127.0.0.1', port: 0 }
-    await using mock = await stage({ network, policy: { ...HASTY, eraseDevicesPriority: 0 } })
+    await using mock = await stage({ network, conf: { ...HASTY, eraseDevicesPriority: 0 } })
     const inventory = recordedInventory()
     await using machine = await ipaMachine({ ironicUrl: mock.url, inventory })
     const commands = commandsOf(mock)
@@ -77,7 +77,7 @@ test.concurrent(
     const image = Buffer.alloc(2 ** 20, 'an image ')
     await using server = await imageServer({ '/disk.raw': image })
     const network = { host: '127.0.0.1', port: 0 }
-    await using mock = await stage({ network, policy: { ...HASTY, automatedClean: false } })
+    await using mock = await stage({ network, conf: { ...HASTY, automatedClean: false } })
     const inventory = recordedInventory()
     await using machine = await ipaMachine({ ironicUrl: mock.url, inventory })
     const commands = commandsOf(mock)
@@ -111,7 +111,7 @@ test.concurrent(
   'a step that fails fails its deployment or cleaning, in the words of the real agent',
   async () => {
     const network = { host: '127.0.0.1', port: 0 }
-    await using mock = await stage({ network, policy: { ...HASTY, automatedClean: false } })
+    await using mock = await stage({ network, conf: { ...HASTY, automatedClean: false } })
     const inventory = recordedInventory()
     await using machine = await ipaMachine({ ironicUrl: mock.url, inventory })
     await using node = await nodeOn(mock, machine, inventory.interfaces[0]!.mac_address)

@@ -60,7 +60,7 @@ test.each<LiveArchitecture>(['x86_64', 'aarch64', 'ppc64le', 's390x'])(
 test('a simulated machine boots an ISO that the real coreos-installer has customised', async () => {
   const iso = join(scratch, 'custom.iso')
   const config = join(scratch, 'agent.ign')
-  await using lab = await createStagedLab({ policy: { fetchBootImages: true } })
+  await using lab = await createStagedLab({ conf: { fetchBootImages: true } })
   await writeFile(config, JSON.stringify(agentConfig({ ironicUrls: [lab.url] })))
   await run(real, ['iso', 'ignition', 'embed', '-i', config, '-o', iso, await xorriso('x86_64', 'published')])
   await run(real, ['iso', 'kargs', 'modify', '-a', 'console=ttyS0', iso])

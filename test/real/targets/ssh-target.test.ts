@@ -303,7 +303,7 @@ setsid env -i $words "$@" </dev/null >/dev/null 2>&1 &
 
   test('are not looked for on another machine that has the address now', async () => {
     await using shell = await reach('root', machine.ports.any)
-    await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom, patience: 20_000 })
+    await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom, timeout: 20_000 })
     const started = await executor.start({ argv: ['sleep', '5'], effect: 'writes', id: 'elsewhere' })
     await machine.stop()
     try {

@@ -60,11 +60,11 @@ test('a random password that nothing shows is said with what to do, and is not s
   expect(listed.stderr).not.toMatch(says)
 })
 
-describe('--enrol', () => {
+describe('--enroll', () => {
   test('waits for an Ironic that is not up yet, says so in one line, and enrolls the machines once it is', async () => {
     const free = await silentServer()
     await free.close()
-    const run = fleet('--count', '10', '--ironic-url', `http://127.0.0.1:${free.port}`, '--enrol')
+    const run = fleet('--count', '10', '--ironic-url', `http://127.0.0.1:${free.port}`, '--enroll')
     await run.printed(/the Ironic cannot be reached, and is asked again every 2s: .*refused/)
     await using _ = await createLab({ listen: { host: '127.0.0.1', port: free.port } })
     await run.printed(/10 of 10 machines were new/)
@@ -75,7 +75,7 @@ describe('--enrol', () => {
 
   test('stops in order while an Ironic hangs', async () => {
     const hangs = await silentServer()
-    const run = fleet('--count', '3', '--ironic-url', `http://127.0.0.1:${hangs.port}`, '--enrol')
+    const run = fleet('--count', '3', '--ironic-url', `http://127.0.0.1:${hangs.port}`, '--enroll')
     await hangs.connected
     run.stop()
     expect(await run.ended).toBe(0)

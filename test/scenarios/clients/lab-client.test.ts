@@ -39,7 +39,7 @@ test('the client of the control API has a method for each operation, typed by it
 test('a fault by a client fails the deployment after half an hour, and is lifted', async () => {
   await using lab = await createLab({ clock: 'manual', ironic: { set: ['conductor.deploy_callback_timeout=1800'] } })
   const client = clientOf(lab)
-  const { nodes } = await client.enrol({ count: 3 })
+  const { nodes } = await client.enroll({ count: 3 })
   expect(nodes.map(({ name }) => name)).toEqual(['node-0', 'node-1', 'node-2'])
   const reached = (node: string, state: 'manageable' | 'available' | 'active' | 'deploy failed') =>
     client.advance({ until: { node, state }, within: '2h' })

@@ -45,7 +45,7 @@ async function servedLab(options: LabOptions = {}) {
 
 const deploy_steps = [{ interface: 'deploy', step: 'install_coreos', priority: 80, args: { append_karg: ['quiet'] } }]
 
-/** Enrols nodes, and makes them available. */
+/** Enrolls nodes, and makes them available. */
 async function available({ ask, provision, until }: Awaited<ReturnType<typeof servedLab>>, ...names: string[]) {
   await ask('POST', '/_lab/nodes', { count: names.length })
   for (const name of names) {

@@ -23,7 +23,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 /** A stage of which hosts that are not provisioned stay on in their deploy image, which it serves itself. */
 const serving = (version: string): Partial<StageOptions> => ({
   liveImages: { files: [{ architecture: 'x86_64', iso: isos[version]! }], byDefault: true },
-  policy: { fastTrack: true },
+  conf: { fastTrack: true },
 })
 
 const MEDIA = { boot_interface: 'redfish-virtual-media' }

@@ -33,7 +33,7 @@ export interface SessionReport {
 }
 
 /** Calls between two checks of all records, and between two restarts. */
-const LOOK = 40
+const CHECK_INTERVAL = 40
 const RESTART = 2000
 /** The largest number of calls at once. */
 const AT_ONCE = 6
@@ -87,7 +87,7 @@ export async function fuzzSession(session: Session, progress: (calls: number) =>
       done += asked.length
       if (random.next() < 0.25) await system.pass(PAUSES[Math.floor(random.next() * PAUSES.length)]!)
       check(paths.broken)
-      if (every(LOOK, before)) check(brokenInvariants(system.view()))
+      if (every(CHECK_INTERVAL, before)) check(brokenInvariants(system.view()))
       if (every(RESTART, before)) await system.restart()
       if (every(system.restEvery, before) || done >= calls) check(await comeToRest(system))
     }

@@ -21,7 +21,7 @@ interface FailureOptions {
  * is unknown.
  */
 export function cleanFailed(task: NodeTask, error: string, { tearDown }: FailureOptions = { tearDown: true }): void {
-  const { node, policy } = task
+  const { node, conf } = task
   const begun = node.clean_step.step !== undefined
   if (begun) {
     node.fault = 'clean failure'
@@ -30,7 +30,7 @@ export function cleanFailed(task: NodeTask, error: string, { tearDown }: Failure
   }
   const memo = { error }
   const off = tearDown && hasRamdisk(task) && node.fault !== 'clean failure' && !fastTracked(task)
-  if (off || policy.powerOffInCleanFail) return task.run([OFF], { flow: 'cleaning', after: 'failure-tear-down' }, memo)
+  if (off || conf.powerOffInCleanFail) return task.run([OFF], { flow: 'cleaning', after: 'failure-tear-down' }, memo)
   settle(task, memo)
 }
 

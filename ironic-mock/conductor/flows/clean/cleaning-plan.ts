@@ -9,15 +9,15 @@ export const isManual = (task: NodeTask): boolean => task.node.target_provision_
 
 /** Plans `clean_steps`; returns the errors of steps that a user or a runbook named. */
 export function planCleaning(task: NodeTask): string | undefined {
-  const { node, policy, info } = task
+  const { node, conf, info } = task
   if (info.declarative_cleaning !== true) {
-    const steps = automatedCleanSteps(node, policy).filter((step) => allowed(task, step))
+    const steps = automatedCleanSteps(node, conf).filter((step) => allowed(task, step))
     task.setInfo({ clean_steps: steps, clean_step_index: null })
     return undefined
   }
   const wanted = (info.clean_steps ?? []) as PlannedStep[]
   const disableRamdisk = info.cleaning_disable_ramdisk === true
-  const { errors, steps } = checkUserSteps(node, 'clean', wanted, { policy, skipMissing: false, disableRamdisk })
+  const { errors, steps } = checkUserSteps(node, 'clean', wanted, { conf, skipMissing: false, disableRamdisk })
   // Refused steps are stored too, as recorded.
   task.setInfo({ clean_steps: steps.filter((step) => allowed(task, step)) })
   if (errors.length > 0) return errors.join('; ')
@@ -25,8 +25,8 @@ export function planCleaning(task: NodeTask): string | undefined {
   return undefined
 }
 
-const allowed = ({ policy }: NodeTask, step: PlannedStep): boolean =>
-  !policy.disallowCleanSteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`)
+const allowed = ({ conf }: NodeTask, step: PlannedStep): boolean =>
+  !conf.disallowCleanSteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`)
 
 /** True when the node's interfaces run all steps out of band, so that no ramdisk has to boot. */
 export function allWithoutRamdisk({ node, info }: NodeTask): boolean {

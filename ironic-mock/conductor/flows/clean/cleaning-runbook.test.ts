@@ -7,8 +7,8 @@ const SHRED = { ...ERASE, step: 'shred', priority: 0 }
 const step = (name: string, order: number) => ({ interface: 'deploy', step: name, args: {}, order })
 
 /** A node that may be cleaned by a runbook named `CUSTOM_TIDY`, of the steps given in their reverse order. */
-async function manageable(policy: JsonObject, fields: JsonObject = {}, more: JsonObject = {}) {
-  const lab = await ScriptedLab.open({ policy })
+async function manageable(conf: JsonObject, fields: JsonObject = {}, more: JsonObject = {}) {
+  const lab = await ScriptedLab.open({ conf })
   await lab.conductor.resources.create('runbook', {
     ...{ name: 'CUSTOM_TIDY', description: null, disable_ramdisk: false, extra: {}, public: false, owner: null },
     ...{ steps: [step('erase_devices_metadata', 2), step('shred', 1)], traits: ['CUSTOM_TIDY'], ...more },
@@ -47,8 +47,8 @@ test.each<[string, JsonObject, JsonObject, readonly string[]]>([
     { driver_info: { redfish_address: 'http://bmc-525400000001', cleaning_runbook: 'CUSTOM_TIDY' } },
     RUNBOOK,
   ],
-])('what a node is cleaned of where %s', async (_, policy, fields, steps) => {
-  const { lab, uuid, ran } = await manageable(policy, fields)
+])('what a node is cleaned of where %s', async (_, conf, fields, steps) => {
+  const { lab, uuid, ran } = await manageable(conf, fields)
   const node = await lab.provision(uuid, 'provide', 'available')
   expect(ran()).toEqual(steps)
   expect(node).toMatchObject({ clean_step: {}, driver_internal_info: { clean_steps: null } })
@@ -77,8 +77,8 @@ const refusals: [string, JsonObject, JsonObject, string][] = [
   ['it is for no node', BY_RUNBOOK, { traits: [] }, 'is not valid for node UUID. Runbook has no traits configured.'],
 ]
 
-test.each(refusals)('providing is refused where %s', async (_, policy, runbook, sentence) => {
-  const { lab, uuid } = await manageable(policy, {}, runbook)
+test.each(refusals)('providing is refused where %s', async (_, conf, runbook, sentence) => {
+  const { lab, uuid } = await manageable(conf, {}, runbook)
   await expect(lab.conductor.provision(uuid, { target: 'provide' })).rejects.toMatchObject({
     status: 400,
     message: expect.stringContaining(sentence.replace('UUID', uuid)) as string,
@@ -88,8 +88,8 @@ test.each(refusals)('providing is refused where %s', async (_, policy, runbook, 
 
 test.each(refusals)(
   'a node that is undeployed ends in error, and says why, where %s',
-  async (_, policy, runbook, sentence) => {
-    const { lab, uuid } = await manageable(policy, {}, runbook)
+  async (_, conf, runbook, sentence) => {
+    const { lab, uuid } = await manageable(conf, {}, runbook)
     await lab.provision(uuid, 'adopt', 'active')
     expect(await lab.provision(uuid, 'deleted', 'error')).toMatchObject({
       last_error: expect.stringContaining(sentence.replace('UUID', uuid)) as string,

@@ -13,8 +13,8 @@ const SLEEP = {
   argsinfo: { seconds: { description: 'How long.', required: true } },
 }
 
-async function manageable(fields: JsonObject = {}, policy = {}) {
-  const made = await manageableNode(fields, policy)
+async function manageable(fields: JsonObject = {}, conf = {}) {
+  const made = await manageableNode(fields, conf)
   const { script, sent } = made.machine
   script.cleanSteps = [ERASE, { ...ERASE, step: 'erase_devices', priority: 10 }, SLEEP]
   const ran = () => sent.filter(({ name }) => name.includes('execute')).map(({ params }) => params.step as JsonObject)
@@ -42,8 +42,8 @@ describe('automated', () => {
     ['the node says no', { automated_clean: false }, {}, false],
     ['Ironic says no', {}, { automatedClean: false }, false],
     ['Ironic says no, the node yes', { automated_clean: true }, { automatedClean: false }, true],
-  ])('%s', async (_, fields, policy, cleaned) => {
-    const { lab, uuid, machine } = await manageable(fields, policy)
+  ])('%s', async (_, fields, conf, cleaned) => {
+    const { lab, uuid, machine } = await manageable(fields, conf)
     await lab.provision(uuid, 'provide', 'available')
     expect(machine.sent.length > 0).toBe(cleaned)
   })

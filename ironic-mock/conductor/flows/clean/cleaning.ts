@@ -26,8 +26,8 @@ import { wipeCleaning } from '../teardown/wipe.js'
  * @throws IronicError 400 for a retired node, or one in maintenance where that is not allowed
  */
 export function startProvide(task: NodeTask): void {
-  const { node, policy } = task
-  if (node.maintenance && !policy.allowProvisioningInMaintenance)
+  const { node, conf } = task
+  if (node.maintenance && !conf.allowProvisioningInMaintenance)
     throw ironicErrors.nodeInMaintenance('providing', node.uuid)
   if (node.retired)
     throw new IronicError(400, `The providing operation can't be performed on node ${node.uuid} because it is retired.`)
@@ -44,11 +44,11 @@ export function startProvide(task: NodeTask): void {
  * @throws IronicError 400 in maintenance, for a node that cannot be cleaned or a step that the operator forbids
  */
 export function startManualCleaning(task: NodeTask, steps: readonly PlannedStep[], disableRamdisk: boolean): void {
-  const { node, policy } = task
+  const { node, conf } = task
   if (node.maintenance) throw ironicErrors.nodeInMaintenance('cleaning', node.uuid)
   const problem = powerProblem(node) ?? networkProblem(node)
   if (problem !== undefined) throw new IronicError(400, validationFailed(task, problem))
-  const disallowed = disallowedStep('clean', steps, policy.disallowCleanSteps)
+  const disallowed = disallowedStep('clean', steps, conf.disallowCleanSteps)
   if (disallowed) throw disallowed
   task.begin('clean')
   wipeCleaning(task)
@@ -59,15 +59,15 @@ export function startManualCleaning(task: NodeTask, steps: readonly PlannedStep[
 
 /** Starts automated cleaning, after `provide` and after tear-down. The node is in `cleaning` already. */
 export function automatedCleaning(task: NodeTask, { steps, disableRamdisk }: WantedCleaning): void {
-  const { node, policy } = task
-  if (!(node.automated_clean ?? policy.automatedClean)) {
+  const { node, conf } = task
+  if (!(node.automated_clean ?? conf.automatedClean)) {
     node.clean_step = {}
     restoreDeployInterface(task)
     // A retired node becomes available too: upstream checks for it in cleaning only.
     task.process('done')
     return task.release()
   }
-  if (node.maintenance && !policy.allowProvisioningInMaintenance)
+  if (node.maintenance && !conf.allowProvisioningInMaintenance)
     return cleanFailed(task, 'Cleaning a node in maintenance mode is not allowed', { tearDown: false })
   switchDeployInterface(task)
   const problem = powerProblem(node) ?? (disableRamdisk ? undefined : networkProblem(node))

@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
 import type { JsonObject, NodeRecord } from '../../../../wire/index.js'
 import { deployImages, ramdiskSource } from './deploy-images.js'
-import { UPSTREAM_POLICY, type Policy } from '../../core/policy.js'
+import { UPSTREAM_CONF, type ConductorConf } from '../../core/conductor-conf.js'
 import { NodeTask } from '../../core/node-task.js'
 
 const FETCHED = { fetchBootImages: true }
 const API = 'ipa-api-url=http://ironic.test:6385'
 
 /** Boot source of a node's machine for inspection. */
-async function bootedFrom(fields: JsonObject, policy: Partial<Policy> = {}) {
-  const lab = await ScriptedLab.open({ policy: { ...FETCHED, ...policy } })
+async function bootedFrom(fields: JsonObject, conf: Partial<ConductorConf> = {}) {
+  const lab = await ScriptedLab.open({ conf: { ...FETCHED, ...conf } })
   const { uuid, machine } = await lab.enroll(fields, '52:54:00:00:00:01')
   await lab.provision(uuid, 'manage', 'manageable')
   await lab.provision(uuid, 'inspect', 'inspect wait')
@@ -71,7 +71,7 @@ describe('configured images', () => {
     ...{ deployKernelByArch: { aarch64: 'http://h/k64' }, deployRamdiskByArch: { aarch64: 'http://h/r64' } },
   }
 
-  test.each<[string, JsonObject, Partial<Policy>, object]>([
+  test.each<[string, JsonObject, Partial<ConductorConf>, object]>([
     ['an ISO for virtual media', MEDIA, configured, { kind: 'iso', url: 'http://h/all.iso' }],
     ['kernel and ramdisk for the network', PXE, configured, { kind: 'pxe', kernel: 'http://h/k' }],
     [
@@ -88,8 +88,8 @@ describe('configured images', () => {
       { ...configured, fetchBootImages: false },
       { kind: 'ramdisk' },
     ],
-  ])('%s', async (_, fields, policy, source) => {
-    expect((await bootedFrom(fields, policy)).source).toMatchObject(source)
+  ])('%s', async (_, fields, conf, source) => {
+    expect((await bootedFrom(fields, conf)).source).toMatchObject(source)
   })
 })
 
@@ -102,7 +102,7 @@ describe('who goes first', () => {
         ...fields,
       } as NodeRecord,
       ...{ ports: [], at: 0, host: 'h', ironicUrl: 'http://i' },
-      policy: { ...UPSTREAM_POLICY, ...FETCHED, deployIso: 'http://h/configured.iso' },
+      conf: { ...UPSTREAM_CONF, ...FETCHED, deployIso: 'http://h/configured.iso' },
       ...(served ? { servedImages: () => ({ iso: 'http://h/served.iso' }) } : {}),
     })
   const RESCUE = { rescue_iso: 'http://h/rescue.iso', deploy_iso: 'http://h/own.iso' }

@@ -2,7 +2,7 @@ import { textOf, type NodeRecord } from '../../../../wire/index.js'
 import type { BootSource } from '../../../drivers/bmc.js'
 import { implementation } from '../../../drivers/hardware-types.js'
 import type { DeployImages } from './deploy-image-urls.js'
-import type { Policy } from '../../core/policy.js'
+import type { ConductorConf } from '../../core/conductor-conf.js'
 import type { NodeTask } from '../../core/node-task.js'
 
 /** True when the boot interface boots an ISO; others boot a kernel and its initramfs over the network. */
@@ -13,14 +13,14 @@ export const bootsIso = ({ boot_interface }: Pick<NodeRecord, 'boot_interface'>)
  * Images of a node's ramdisk: from its driver_info, else from the image service, else from the configuration. Undefined
  * without any, or when machines do not fetch images.
  */
-export function deployImages({ node, policy, situation }: NodeTask): DeployImages | undefined {
-  if (!policy.fetchBootImages) return undefined
+export function deployImages({ node, conf, situation }: NodeTask): DeployImages | undefined {
+  if (!conf.fetchBootImages) return undefined
   const rescuing = node.provision_state.includes('rescu')
   return (
     (rescuing ? ownImages(node, 'rescue') : undefined) ??
     ownImages(node, 'deploy') ??
     situation.servedImages?.(node) ??
-    configuredImages(node, policy)
+    configuredImages(node, conf)
   )
 }
 
@@ -31,11 +31,11 @@ function ownImages(node: Readonly<NodeRecord>, mode: 'deploy' | 'rescue'): Deplo
   return undefined
 }
 
-function configuredImages(node: Readonly<NodeRecord>, policy: Policy): DeployImages | undefined {
+function configuredImages(node: Readonly<NodeRecord>, conf: ConductorConf): DeployImages | undefined {
   const architecture = textOf(node.properties.cpu_arch ?? '')
-  if (policy.deployIso !== '' && bootsIso(node)) return { iso: policy.deployIso }
-  const kernel = policy.deployKernelByArch[architecture] ?? policy.deployKernel
-  const ramdisk = policy.deployRamdiskByArch[architecture] ?? policy.deployRamdisk
+  if (conf.deployIso !== '' && bootsIso(node)) return { iso: conf.deployIso }
+  const kernel = conf.deployKernelByArch[architecture] ?? conf.deployKernel
+  const ramdisk = conf.deployRamdiskByArch[architecture] ?? conf.deployRamdisk
   return kernel && ramdisk ? { kernel, ramdisk } : undefined
 }
 
@@ -48,7 +48,7 @@ export function ramdiskSource(task: NodeTask, parameters: Record<string, string>
   const images = deployImages(task)
   if (!images) return { kind: 'ramdisk', parameters }
   if ('iso' in images) return { kind: 'iso', url: images.iso }
-  const { node, policy, situation } = task
+  const { node, conf, situation } = task
   const media = implementation('boot', node.boot_interface)?.virtualMedia ?? false
   const all = { ...parameters }
   if (media) {
@@ -60,7 +60,7 @@ export function ramdiskSource(task: NodeTask, parameters: Record<string, string>
     all['boot_method'] = 'vmedia'
   }
   const words = [
-    appendParameters(node, media ? policy.redfishKernelAppendParams : policy.pxeKernelAppendParams),
+    appendParameters(node, media ? conf.redfishKernelAppendParams : conf.pxeKernelAppendParams),
     images.append ?? '',
     ...Object.entries(all).map(([name, value]) => `${name}=${value}`),
   ]

@@ -122,7 +122,7 @@ export function bootProblemOf(task: NodeTask, outcome: Outcome): string | undefi
 
 /** Has the agent power the machine off, after its logs are collected where configured. */
 function tearDownAgent(task: NodeTask): void {
-  if (task.policy.deployLogsCollect === 'always')
+  if (task.conf.deployLogsCollect === 'always')
     task.run([{ kind: 'agent-logs' }], { flow: 'deployment', after: 'agent-logs' })
   else switchAgentOff(task)
 }

@@ -15,7 +15,7 @@ export function deployFailed(task: NodeTask, error: string): void {
 
 /** Fails the deployment after the agent's logs are collected. */
 export function deployStepFailed(task: NodeTask, error: string): void {
-  if (task.policy.deployLogsCollect === 'never') return deployFailed(task, error)
+  if (task.conf.deployLogsCollect === 'never') return deployFailed(task, error)
   task.run([{ kind: 'agent-logs' }], { flow: 'deployment', after: 'failure-logs' }, { error, off: false })
 }
 
@@ -25,7 +25,7 @@ export function failDeploymentAndPowerOff(
   error: string,
   { logs }: { logs: boolean } = { logs: true },
 ): void {
-  if (logs && task.policy.deployLogsCollect !== 'never')
+  if (logs && task.conf.deployLogsCollect !== 'never')
     task.run([{ kind: 'agent-logs' }], { flow: 'deployment', after: 'failure-logs' }, { error, off: true })
   else failWithPower(task, { error, off: true })
 }
@@ -36,7 +36,7 @@ type Failure = FlowMemos['deployment']['failure-logs']
 
 function failWithPower(task: NodeTask, { error, off }: Failure): void {
   deployFailed(task, error)
-  if (off && task.policy.powerOffAfterDeployFailure && !task.node.disable_power_off)
+  if (off && task.conf.powerOffAfterDeployFailure && !task.node.disable_power_off)
     task.run([{ kind: 'power', target: 'power off' }], { flow: 'deployment', after: 'failure-power-off' })
 }
 

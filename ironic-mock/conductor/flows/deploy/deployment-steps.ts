@@ -3,7 +3,7 @@ import { deployProblem } from '../../../drivers/deploy-requirements.js'
 import { detectDeployInterface } from '../verify/autodetect.js'
 import { withImageType } from './image-deployment.js'
 import { instanceTraitsProblem, templatesFailed, templateSteps } from '../../steps/deploy-templates.js'
-import type { Policy } from '../../core/policy.js'
+import type { ConductorConf } from '../../core/conductor-conf.js'
 import { bootRamdisk } from '../../agents/ramdisk.js'
 import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type Outcome } from '../../core/effects.js'
@@ -54,13 +54,13 @@ export const DEPLOYMENT: StepFlow = {
 function checkPlan(task: NodeTask): boolean {
   if (task.info.steps_validated === true || task.info.agent_cached_deploy_steps === undefined) return true
   const sources = stepSources(task, (task.info.user_deploy_steps ?? []) as PlannedStep[])
-  const problem = stepsProblem(sources, task.policy, false)
+  const problem = stepsProblem(sources, task.conf, false)
   if (problem !== undefined) {
     const error = `Failed to validate the final deploy steps list for node ${task.uuid}: ${problem}`
     task.run([{ kind: 'proceed' }], { flow: 'deployment', after: 'plan-refusal' }, { error })
     return false
   }
-  task.setInfo({ deploy_steps: deploySteps(task.node, wantedSteps(sources), task.policy), steps_validated: true })
+  task.setInfo({ deploy_steps: deploySteps(task.node, wantedSteps(sources), task.conf), steps_validated: true })
   return true
 }
 
@@ -81,26 +81,26 @@ export const stepSources = ({ node, situation }: NodeTask, user: readonly Planne
 export function deploymentProblem(
   { node, templates, user }: StepSources,
   ports: readonly PortRecord[],
-  policy: Policy,
+  conf: ConductorConf,
 ): string | undefined {
   const { deploy_interface: own } = node
-  const deploy_interface = own === 'autodetect' ? detectDeployInterface(node, policy).name : own
+  const deploy_interface = own === 'autodetect' ? detectDeployInterface(node, conf).name : own
   const concrete = { ...node, deploy_interface, instance_info: withImageType(node.instance_info) }
   return (
     deployProblem(concrete, ports) ??
     instanceTraitsProblem(node) ??
-    stepsProblem({ node: concrete, templates, user }, policy, true)
+    stepsProblem({ node: concrete, templates, user }, conf, true)
   )
 }
 
 /** Errors of the steps of templates and user, in upstream's words. */
 function stepsProblem(
   { node, templates, user }: StepSources,
-  policy: Policy,
+  conf: ConductorConf,
   skipMissing: boolean,
 ): string | undefined {
   const errorsOf = (steps: readonly PlannedStep[]): string =>
-    checkUserSteps(node, 'deploy', steps, { policy, skipMissing }).errors.join('; ')
+    checkUserSteps(node, 'deploy', steps, { conf, skipMissing }).errors.join('; ')
   const ofTemplates = errorsOf(templateSteps(templates))
   if (ofTemplates !== '') return templatesFailed(templates) + ofTemplates
   const ofUser = errorsOf(user)

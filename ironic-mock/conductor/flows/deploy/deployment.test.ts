@@ -7,8 +7,8 @@ import type { JsonObject } from '../../../../wire/index.js'
 const STEP = { interface: 'deploy', step: 'install_coreos', priority: 80, args: {} }
 
 /** A node that is ready to be deployed; cleaning is another story. */
-async function available(fields: JsonObject = {}, policy = {}) {
-  const lab = await ScriptedLab.open({ policy })
+async function available(fields: JsonObject = {}, conf = {}) {
+  const lab = await ScriptedLab.open({ conf })
   const { uuid, machine } = await lab.enroll({ automated_clean: false, ...fields })
   await lab.provision(uuid, 'manage', 'manageable')
   await lab.provision(uuid, 'provide', 'available')

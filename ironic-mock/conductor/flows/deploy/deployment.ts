@@ -29,13 +29,13 @@ import { wipeDeploymentPlan } from '../teardown/wipe.js'
  */
 export function startDeployment(task: NodeTask, verb: 'deploy' | 'rebuild', request: ProvisionRequest): void {
   const user = (request.deploy_steps ?? []) as PlannedStep[]
-  const disallowed = disallowedStep('deploy', user, task.policy.disallowDeploySteps)
+  const disallowed = disallowedStep('deploy', user, task.conf.disallowDeploySteps)
   if (disallowed) throw disallowed
   const noImage = imageSourceProblem(task.node.instance_info.image_source)
   if (noImage !== undefined) throw new IronicError(400, noImage)
   storeImageType(task)
-  const { node, situation, policy } = task
-  const problem = powerProblem(node) ?? deploymentProblem(stepSources(task, user), situation.ports, policy)
+  const { node, situation, conf } = task
+  const problem = powerProblem(node) ?? deploymentProblem(stepSources(task, user), situation.ports, conf)
   // The image type stays stored after a refusal; upstream also keeps the interface that autodetect chose.
   if (problem !== undefined)
     return task.refuse(
@@ -68,7 +68,7 @@ function keepConfigDrive({ node }: NodeTask, configdrive: unknown): void {
 function afterPreparation(task: NodeTask, outcome: Outcome, memo: { user: PlannedStep[] }): void {
   const problem = outcome.ok ? storeInventory(task, outcome) : outcome.error
   if (problem !== undefined) return deployFailed(task, `Failed to prepare to deploy: ${problem}`)
-  const steps = deploySteps(task.node, wantedSteps(stepSources(task, memo.user)), task.policy)
+  const steps = deploySteps(task.node, wantedSteps(stepSources(task, memo.user)), task.conf)
   task.setInfo({ deploy_steps: steps })
   if (memo.user.length > 0) task.setInfo({ user_deploy_steps: memo.user })
   task.setInfo({ deploy_step_index: null })

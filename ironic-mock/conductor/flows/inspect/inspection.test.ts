@@ -4,12 +4,12 @@ import type { ScriptedMachine } from '../../../../test/kit/conductor/scripted-ma
 import { minutes } from '../../../../runtime/index.js'
 import type { JsonObject } from '../../../../wire/index.js'
 import type { SystemReport } from '../../../drivers/hardware.js'
-import { UPSTREAM_POLICY } from '../../core/policy.js'
+import { UPSTREAM_CONF } from '../../core/conductor-conf.js'
 
 const MAC = '52:54:00:00:00:01'
 
-async function manageable(fields: JsonObject = {}, policy = {}) {
-  const made = await manageableNode(fields, policy)
+async function manageable(fields: JsonObject = {}, conf = {}) {
+  const made = await manageableNode(fields, conf)
   return { ...made, ports: () => made.lab.store.ports({ node_uuid: made.uuid }) }
 }
 
@@ -295,7 +295,7 @@ describe('rules', () => {
 test('no-inspect refuses, as does a boot that Ironic would have to manage and cannot', async () => {
   const { lab, uuid } = await manageable({ inspect_interface: 'no-inspect' })
   await expect(lab.conductor.provision(uuid, { target: 'inspect' })).rejects.toMatchObject({ status: 400 })
-  const managed = { inspection: { ...UPSTREAM_POLICY.inspection, requireManagedBoot: true } }
+  const managed = { inspection: { ...UPSTREAM_CONF.inspection, requireManagedBoot: true } }
   const fake = await manageable(
     { driver: 'fake-hardware', boot_interface: 'fake', inspect_interface: 'agent' },
     managed,
@@ -308,7 +308,7 @@ test('no-inspect refuses, as does a boot that Ironic would have to manage and ca
 test('ports that are not there any more go, where that is wanted', async () => {
   const { lab, uuid, ports } = await manageable(
     {},
-    { inspection: { ...UPSTREAM_POLICY.inspection, keepPorts: 'present' } },
+    { inspection: { ...UPSTREAM_CONF.inspection, keepPorts: 'present' } },
   )
   await lab.conductor.createPort({ node_uuid: uuid, address: '52:54:00:00:00:99' })
   await lab.provision(uuid, 'inspect', 'manageable')

@@ -25,7 +25,7 @@ const MARKS = ['inspector_manage_boot', 'lookup_bmc_addresses']
  */
 export function startInspection(task: NodeTask): void {
   const { node } = task
-  const problem = powerProblem(node) ?? inspectProblem(node, task.policy.inspection)
+  const problem = powerProblem(node) ?? inspectProblem(node, task.conf.inspection)
   if (problem !== undefined) throw new IronicError(400, problem)
   task.begin('inspect')
   // An inspection never uses a running agent, not even in fast track.
@@ -41,13 +41,13 @@ export function startInspection(task: NodeTask): void {
 }
 
 function startInBand(task: NodeTask): void {
-  const { node, policy } = task
+  const { node, conf } = task
   wipeAgent(task)
   // With unmanaged boot the environment decides what the machine boots from the network.
   task.setInfo({ inspector_manage_boot: false })
   const addresses = bmcAddresses(node.driver_info)
   if (addresses.length > 0) task.setInfo({ lookup_bmc_addresses: addresses })
-  if (policy.inspection.preCreatePorts && readsModes(node))
+  if (conf.inspection.preCreatePorts && readsModes(node))
     task.run([{ kind: 'bmc-system' }], { flow: 'inspection', after: 'bmc-nics' })
   else bootInBand(task)
 }
@@ -104,7 +104,7 @@ function afterInspectionFacts(task: NodeTask, outcome: Outcome, memo: Inspection
   task.dropInfo(...MARKS)
   if (!outcome.ok) return inspectionFailed(task, `Failed to finish inspection: ${outcome.error}`)
   const facts = valueOf(outcome, 'inspection-facts')
-  const hooks = hookData(task, facts, memo, task.policy.inspection.hooks)
+  const hooks = hookData(task, facts, memo, task.conf.inspection.hooks)
   if (hooks.problem === undefined) return end(task, hooks.found)
   const reason = `failed to run inspection hooks: ${hooks.problem}`
   task.node.last_error = reason
@@ -112,7 +112,7 @@ function afterInspectionFacts(task: NodeTask, outcome: Outcome, memo: Inspection
 }
 
 /** True when the machine is powered off after inspection. */
-const goesOff = ({ node, policy }: NodeTask): boolean => policy.inspectionPowerOff && !fastTrackEnabled(node, policy)
+const goesOff = ({ node, conf }: NodeTask): boolean => conf.inspectionPowerOff && !fastTrackEnabled(node, conf)
 
 const off = ({ node }: NodeTask): EffectBody =>
   node.disable_power_off
@@ -179,9 +179,9 @@ function unfinished(task: NodeTask, error: string): void {
 function afterBmcSystem(task: NodeTask, outcome: Outcome): void {
   if (!outcome.ok) return inspectionFailed(task, outcome.error)
   const system = valueOf(outcome, 'bmc-system')
-  if (system === null) return inspectionFailed(task, `the BMC of node ${task.uuid} does not tell about its system`)
+  if (system === null) return inspectionFailed(task, `the BMC of node ${task.uuid} reports no system`)
   const { inventory, properties } = reportedInventory(task.node, system.report)
-  const hooks = hookData(task, system, { inventory, pluginData: {} }, task.policy.inspection.redfishHooks)
+  const hooks = hookData(task, system, { inventory, pluginData: {} }, task.conf.inspection.redfishHooks)
   if (hooks.problem !== undefined) return inspectionFailed(task, hooks.problem)
   const { problem, calls } = ruleProblem(task, system.rules, hooks.found)
   if (problem !== undefined) return inspectionFailed(task, problem)

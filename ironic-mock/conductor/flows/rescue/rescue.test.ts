@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
-import type { Policy } from '../../core/policy.js'
+import type { ConductorConf } from '../../core/conductor-conf.js'
 import { shaCrypt } from './sha-crypt.js'
 
 const INSTALL = { interface: 'deploy', step: 'install_coreos', args: {}, priority: 80 }
 
-async function active(rescue_interface = 'agent', policy: Partial<Policy> = {}) {
-  const lab = await ScriptedLab.open({ policy: { automatedClean: false, ...policy } })
+async function active(rescue_interface = 'agent', conf: Partial<ConductorConf> = {}) {
+  const lab = await ScriptedLab.open({ conf: { automatedClean: false, ...conf } })
   const { uuid, machine } = await lab.enroll({ boot_interface: 'redfish-virtual-media', rescue_interface })
   await lab.provision(uuid, 'manage', 'manageable')
   await lab.provision(uuid, 'provide', 'available')

@@ -81,8 +81,8 @@ function afterAgentRescue(task: NodeTask, outcome: Outcome): void {
   task.run([{ kind: 'proceed' }], { flow: 'rescue', after: 'completion' })
 }
 
-function finalizeProblem({ policy }: NodeTask, outcome: Outcome): string | undefined {
-  if (!outcome.ok && outcome.reason === 'agent error' && policy.requireRescuePasswordHashed)
+function finalizeProblem({ conf }: NodeTask, outcome: Outcome): string | undefined {
+  if (!outcome.ok && outcome.reason === 'agent error' && conf.requireRescuePasswordHashed)
     return 'Unable to rescue node due to an out of date agent ramdisk. Please contact the administrator to update the rescue ramdisk to contain an ironic-python-agent version of at least 6.0.0.'
   if (!outcome.ok) return outcome.error
   const result = valueOf(outcome, 'agent-rescue')

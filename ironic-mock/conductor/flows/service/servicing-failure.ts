@@ -15,7 +15,7 @@ interface FailureOptions {
 
 /** Fails the servicing; after a step had started the node goes into maintenance. */
 export function serviceFailed(task: NodeTask, error: string, { tearDown }: FailureOptions = { tearDown: true }): void {
-  const { node, policy } = task
+  const { node, conf } = task
   const begun = node.service_step.step !== undefined
   if (begun) {
     node.fault = 'service failure'
@@ -23,7 +23,7 @@ export function serviceFailed(task: NodeTask, error: string, { tearDown }: Failu
     node.maintenance_reason ??= error
   }
   const memo = { error }
-  if (policy.powerOffInServiceFail) return task.run([OFF], { flow: 'servicing', after: 'failure-tear-down' }, memo)
+  if (conf.powerOffInServiceFail) return task.run([OFF], { flow: 'servicing', after: 'failure-tear-down' }, memo)
   if (tearDown && !begun && task.info.agent_start_attempted === true)
     return task.run(bootInstance(task), { flow: 'servicing', after: 'failure-tear-down' }, memo)
   settle(task, memo)

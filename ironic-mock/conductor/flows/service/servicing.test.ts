@@ -9,8 +9,8 @@ const STUBBORN = { ...TIDY, step: 'stubborn', abortable: false }
 const ARGUED = { ...TIDY, step: 'argued', argsinfo: { what: { description: 'What.', required: true } } }
 const NAMED = { interface: 'deploy', step: 'tidy' }
 
-async function active(policy = {}, fields: JsonObject = {}) {
-  const lab = await ScriptedLab.open({ policy: { automatedClean: false, ...policy } })
+async function active(conf = {}, fields: JsonObject = {}) {
+  const lab = await ScriptedLab.open({ conf: { automatedClean: false, ...conf } })
   const { uuid, machine } = await lab.enroll({ boot_interface: 'redfish-virtual-media', ...fields })
   machine.script.serviceSteps = [TIDY, STUBBORN, ARGUED, { ...TIDY, step: 'rebooting', reboot_requested: true }]
   await lab.provision(uuid, 'manage', 'manageable')

@@ -47,12 +47,12 @@ export const SERVICING: StepFlow = {
  * @throws IronicError 400 in maintenance, for a node that cannot be serviced or a step that the operator forbids
  */
 export function startService(task: NodeTask, steps: readonly PlannedStep[], disableRamdisk: boolean | null): void {
-  const { node, policy } = task
+  const { node, conf } = task
   if (node.maintenance) throw ironicErrors.nodeInMaintenance('service', node.uuid)
   const problem = powerProblem(node) ?? networkProblem(node)
   if (problem !== undefined)
     throw new IronicError(400, `Validation of node ${node.uuid} for servicing failed: ${problem}`)
-  const disallowed = disallowedStep('service', steps, policy.disallowServiceSteps)
+  const disallowed = disallowedStep('service', steps, conf.disallowServiceSteps)
   if (disallowed) throw disallowed
   task.begin('service')
   switchDeployInterface(task)
@@ -63,13 +63,13 @@ export function startService(task: NodeTask, steps: readonly PlannedStep[], disa
 
 /** Plans `service_steps`; returns their errors. */
 function planService(task: NodeTask): string | undefined {
-  const { node, policy, info } = task
+  const { node, conf, info } = task
   const wanted = (info.service_steps ?? []) as PlannedStep[]
   const disableRamdisk = info.service_disable_ramdisk === true
-  const { errors, steps } = checkUserSteps(node, 'service', wanted, { policy, skipMissing: false, disableRamdisk })
+  const { errors, steps } = checkUserSteps(node, 'service', wanted, { conf, skipMissing: false, disableRamdisk })
   if (errors.length > 0) return errors.join('; ')
   const allowed = steps.filter(
-    (step) => !policy.disallowServiceSteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`),
+    (step) => !conf.disallowServiceSteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`),
   )
   node.service_step = {}
   task.setInfo({ service_steps: allowed as JsonObject[], service_step_index: null })

@@ -1,5 +1,5 @@
 import type { NodeRecord } from '../../../../wire/index.js'
-import type { Policy } from '../../core/policy.js'
+import type { ConductorConf } from '../../core/conductor-conf.js'
 import type { NodeTask } from '../../core/node-task.js'
 
 /** Conditions under which a deploy interface supports `instance_info` (ironic supports_deploy of the interfaces). */
@@ -14,7 +14,7 @@ const SUPPORTS: Readonly<Record<string, (instance: Readonly<NodeRecord['instance
 /** The interface that `autodetect` chooses: the first that supports the instance, else the last. */
 export function detectDeployInterface(
   { instance_info }: Pick<NodeRecord, 'instance_info'>,
-  { autodetectDeployInterfaces: names }: Pick<Policy, 'autodetectDeployInterfaces'>,
+  { autodetectDeployInterfaces: names }: Pick<ConductorConf, 'autodetectDeployInterfaces'>,
 ): { name: string; supported: boolean } {
   const found = names.find((name) => SUPPORTS[name]?.(instance_info) ?? true)
   return { name: found ?? names.at(-1) ?? 'direct', supported: found !== undefined }
@@ -24,7 +24,7 @@ export function detectDeployInterface(
 export function switchDeployInterface(task: NodeTask): void {
   const { node } = task
   if (node.deploy_interface !== 'autodetect') return
-  const { name, supported } = detectDeployInterface(node, task.policy)
+  const { name, supported } = detectDeployInterface(node, task.conf)
   if (!supported && node.instance_info.image_source)
     task.warn(`no deploy interface supports the image of node ${task.uuid}; autodetect takes ${name}`)
   task.setInfo({ original_deploy_interface: node.deploy_interface })

@@ -27,7 +27,7 @@ async function file(name: string, content: unknown): Promise<string> {
 }
 
 describe.concurrent('baremetal', () => {
-  test('takes a node from enrolment to deployment and back', async () => {
+  test('takes a node from enrollment to deployment and back', async () => {
     const node = await commandedNode({ baremetal, ironic }, 'whole', ...CUSTOM)
     expect(await node.show()).toMatchObject({ provision_state: 'enroll', power_state: null })
     await node.waited('manage')

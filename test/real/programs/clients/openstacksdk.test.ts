@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 
 describe('openstacksdk', () => {
-  test('takes a node from enrolment to deployment and back', () => {
+  test('takes a node from enrollment to deployment and back', () => {
     expect(results['lifecycle']).toEqual({
       states: ['enroll', 'manageable', 'manageable', 'available', 'active', 'available', 'manageable', 'manageable'],
       macs: ['52:54:00:c2:00:01'],

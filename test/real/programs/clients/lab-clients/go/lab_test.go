@@ -164,7 +164,7 @@ func TestRefusals(t *testing.T) {
 	if !ironstage.IsCode(err, "bad-request") {
 		t.Errorf("it is refused with %v", err)
 	}
-	added, err := lab.Enrol(ctx, 2)
+	added, err := lab.Enroll(ctx, 2)
 	must(t, err)
 	must(t, lab.SetCarrier(ctx, added[1].Machine, "eno1", false))
 	must(t, lab.SwapDisk(ctx, added[1].Machine, "sda", ironstage.NewDisk{Serial: "SPARE1", Size: 64 << 30}))

@@ -60,7 +60,7 @@ def test_a_deployment_fails_where_the_agent_is_silent(lab):
 
 def test_snapshots(lab):
     taken = lab.take_snapshot()
-    lab.enrol(1)
+    lab.enroll(1)
     assert len(lab.nodes()) == 4
     lab.restore_snapshot(taken['id'])
     assert len(lab.nodes()) == 3
@@ -74,7 +74,7 @@ def test_snapshots(lab):
 
 
 def test_calls_and_their_refusals(lab):
-    assert lab.enrol(1, prefix='spare-')[0]['name'] == 'spare-3'
+    assert lab.enroll(1, prefix='spare-')[0]['name'] == 'spare-3'
     assert [node['name'] for node in lab.nodes()] == ['node-0', 'node-1', 'node-2', 'spare-3']
     machine = lab.node('spare-3')['machine']
     assert lab.set_carrier(machine, 'eno1', False)['nics'][0]['carrier'] is False

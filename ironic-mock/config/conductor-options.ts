@@ -2,24 +2,24 @@ import { anyText, oneOf, wordList, yesOrNo, type Setting } from '../../runtime/i
 import {
   INSPECTION_HOOKS,
   UPSTREAM_INSPECTION,
-  type InspectionPolicy,
-} from '../conductor/inspection/inspection-policy.js'
-import type { Policy } from '../conductor/core/policy.js'
+  type InspectionConf,
+} from '../conductor/inspection/inspection-conf.js'
+import type { ConductorConf } from '../conductor/core/conductor-conf.js'
 import { at, inSeconds, orNone, pairs, priority, whole, wordsOf, type Option } from './option.js'
 
-/** Options that name a file; its content becomes the value in the policy. */
+/** Options that name a file; its content becomes the value. */
 export const DOCUMENT_OPTIONS = {
   knownAccelerators: at('inspector', 'known_accelerators', anyText),
   builtInRules: at('inspection_rules', 'built_in_rules', anyText),
-} as const satisfies Partial<Record<keyof InspectionPolicy, Option<string>>>
+} as const satisfies Partial<Record<keyof InspectionConf, Option<string>>>
 
 type Options<Of> = { readonly [K in keyof Of]: Option<Of[K]> }
 
 /**
- * Section and name in `ironic.conf` of each member of the policy; `[ironstage]` holds options that Ironic does not
+ * Section and name in `ironic.conf` of each member of {@link ConductorConf}; `[ironstage]` holds options that Ironic does not
  * have.
  */
-export const POLICY_OPTIONS: Options<Omit<Policy, 'inspection'>> = {
+export const CONDUCTOR_OPTIONS: Options<Omit<ConductorConf, 'inspection'>> = {
   automatedClean: at('conductor', 'automated_clean', yesOrNo),
   automatedCleaningStepSource: at(
     'conductor',
@@ -96,12 +96,12 @@ export const POLICY_OPTIONS: Options<Omit<Policy, 'inspection'>> = {
 }
 
 /** List of hooks; `$default_hooks` stands for the default ones. */
-const hooks = (defaults: InspectionPolicy['hooks']): Setting<InspectionPolicy['hooks']> => ({
+const hooks = (defaults: InspectionConf['hooks']): Setting<InspectionConf['hooks']> => ({
   read: (text) => wordsOf(INSPECTION_HOOKS).read(text.replaceAll('$default_hooks', defaults.join(','))),
 })
 
 /** JSON objects, one per line. */
-const aliases: Setting<InspectionPolicy['pciDeviceAliases']> = {
+const aliases: Setting<InspectionConf['pciDeviceAliases']> = {
   read: (text) =>
     text
       .split('\n')
@@ -120,7 +120,7 @@ const aliases: Setting<InspectionPolicy['pciDeviceAliases']> = {
       }),
 }
 
-export const INSPECTION_OPTIONS: Options<Omit<InspectionPolicy, keyof typeof DOCUMENT_OPTIONS>> = {
+export const INSPECTION_OPTIONS: Options<Omit<InspectionConf, keyof typeof DOCUMENT_OPTIONS>> = {
   hooks: at('inspector', 'hooks', hooks(UPSTREAM_INSPECTION.hooks)),
   redfishHooks: at('redfish', 'inspection_hooks', hooks(UPSTREAM_INSPECTION.redfishHooks)),
   addPorts: at('inspector', 'add_ports', oneOf('all', 'active', 'pxe', 'disabled')),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { FetchFailure } from '../bytes/index.js'
 import { VirtualClock } from '../runtime/index.js'
 import { ConnectionFailed, type OutgoingRequest, type WireResponse } from '../wire/index.js'
-import { enrolHosts, type EnrolOptions } from './enrol.js'
+import { enrollHosts, type EnrollOptions } from './enroll.js'
 import type { FleetHost } from './hosts.js'
 
 const hosts = Array.from({ length: 12 }, (_, index) => ({
@@ -20,11 +20,11 @@ const taken = (request: OutgoingRequest): WireResponse =>
 const refusedConnection = () => Promise.reject(new ConnectionFailed('connection refused'))
 
 /** Enrolls the hosts in an Ironic that answers by `answers`. */
-function enrolling(answers: (request: OutgoingRequest) => Promise<WireResponse>, more: Partial<EnrolOptions> = {}) {
+function enrolling(answers: (request: OutgoingRequest) => Promise<WireResponse>, more: Partial<EnrollOptions> = {}) {
   const clock = new VirtualClock(0)
   const [enrolled, away]: [string[], string[]] = [[], []]
   const under = new Set<OutgoingRequest>()
-  const ended = enrolHosts(hosts, {
+  const ended = enrollHosts(hosts, {
     ...{ url: 'http://ironic.example', headers: {}, clock, signal: new AbortController().signal },
     ...{ bootInterface: 'ipxe', driverInfo: {} },
     transport: {
@@ -68,7 +68,7 @@ test('ends all its requests with the first refusal', async () => {
     request.url.endsWith('machine-3') ? Promise.resolve(answer(401, { error_message: 'no' })) : never(request),
   )
   await expect(there.ended).rejects.toMatchObject({
-    code: 'fleet-enrol',
+    code: 'fleet-enroll',
     message: expect.stringMatching(/^machine-3 /),
   })
   expect(there.under.size).toBe(0)
@@ -78,7 +78,7 @@ test('does not wait for a certificate that is not trusted', async () => {
   const place = { url: 'https://ironic.example', at: 'ironic.example:443', host: 'ironic.example' }
   const cause = new FetchFailure('tls-untrusted', place)
   const there = enrolling(() => Promise.reject(new ConnectionFailed('not trusted', { cause })))
-  await expect(there.ended).rejects.toMatchObject({ code: 'fleet-enrol' })
+  await expect(there.ended).rejects.toMatchObject({ code: 'fleet-enroll' })
   expect(there.away).toEqual([])
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { bmcError } from './bmc-error.js'
-import { BmcRefused } from './bmc-refused.js'
+import { bmcErrorText } from './bmc-error-text.js'
+import { BmcError } from './bmc-error.js'
 
 describe('how a BMC that refuses is worded', () => {
   test.each([
@@ -17,6 +17,6 @@ describe('how a BMC that refuses is worded', () => {
     ['ipmitool', 'unreachable', 'IPMI call failed: power status.'],
   ] as const)('%s, %s', (power_interface, why, sentence) => {
     const node = { uuid: 'u', power_interface, driver_info: { redfish_address: 'http://bmc/' } }
-    expect(bmcError(node, new BmcRefused(why, 'refused'))).toBe(sentence)
+    expect(bmcErrorText(node, new BmcError(why, 'refused'))).toBe(sentence)
   })
 })

@@ -30,7 +30,7 @@ export interface KnownDevice {
 }
 
 /** Options of inspection; the defaults are upstream's. */
-export interface InspectionPolicy {
+export interface InspectionConf {
   /** `[inspector]hooks` of the `agent` interface, in their order. */
   hooks: readonly InspectionHook[]
   /** `[redfish]inspection_hooks` */
@@ -66,7 +66,7 @@ export interface InspectionPolicy {
   builtInRules: readonly JsonObject[]
 }
 
-export const UPSTREAM_INSPECTION: InspectionPolicy = {
+export const UPSTREAM_INSPECTION: InspectionConf = {
   hooks: ['ramdisk-error', 'validate-interfaces', 'ports', 'architecture'],
   redfishHooks: ['validate-interfaces', 'ports', 'architecture'],
   addPorts: 'pxe',

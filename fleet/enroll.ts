@@ -5,7 +5,7 @@ import type { FleetHost } from './hosts.js'
 import type { HostsOptions } from './hosts-out.js'
 import { nodeFields } from './node-fields.js'
 
-export interface EnrolOptions extends HostsOptions {
+export interface EnrollOptions extends HostsOptions {
   /** URL of the Ironic, without `/v1`. */
   url: string
   transport: Transport
@@ -13,7 +13,7 @@ export interface EnrolOptions extends HostsOptions {
   headers: Readonly<Record<string, string>>
   /** Measures the time between attempts. */
   clock: Clock
-  /** Ends the enrolment, also requests under way. */
+  /** Ends the enrollment, also requests under way. */
   signal: AbortSignal
   /** Called with each machine and its node, also those that were there. */
   onEnrolled?: (host: FleetHost, uuid: string, isNew: boolean) => void
@@ -30,9 +30,9 @@ export const ASK_AGAIN = seconds(2)
  * Creates a node and its ports for each machine. If a node with the name exists, only its missing ports are created. An
  * Ironic that cannot be reached is asked again until it can. All requests have ended when this one does.
  *
- * @throws UserError `fleet-enrol` with the first refusal of the Ironic; the signal's reason
+ * @throws UserError `fleet-enroll` with the first refusal of the Ironic; the signal's reason
  */
-export async function enrolHosts(hosts: readonly FleetHost[], options: EnrolOptions): Promise<void> {
+export async function enrollHosts(hosts: readonly FleetHost[], options: EnrollOptions): Promise<void> {
   const { url, transport, headers, clock, signal } = options
   const ending = sharedAbort()
   using _ = onAbort(signal, (reason) => ending.abort(reason))
@@ -53,7 +53,7 @@ export async function enrolHosts(hosts: readonly FleetHost[], options: EnrolOpti
         ...{ isPassing, every: ASK_AGAIN, onWait, clock, signal: ending.signal },
       }).catch((cause: unknown) => {
         const why = errorChain(cause).join(': ')
-        throw new UserError('fleet-enrol', `${wanted.name} was not enrolled: ${why}`, { cause })
+        throw new UserError('fleet-enroll', `${wanted.name} was not enrolled: ${why}`, { cause })
       })
       isAway = false
       options.onEnrolled?.(wanted, uuid, isNew)
@@ -73,7 +73,7 @@ function isPassing(error: unknown): boolean {
 async function enrolled(
   client: IronicClient,
   host: FleetHost,
-  options: EnrolOptions,
+  options: EnrollOptions,
 ): Promise<{ uuid: string; isNew: boolean }> {
   const { ports, ...fields } = nodeFields(host, options)
   const known = await client.node(host.name).catch((error: unknown) => {
