@@ -44,6 +44,8 @@ export async function takeLock(
     const lock = await tryLock(path, kind)
     if (lock) return lock
     if (!waited) onWait?.()
-    await held(clock, `waiting for another process to be done with ${path}`, () => wall.sleep(POLL_INTERVAL, { signal }))
+    await held(clock, `waiting for another process to be done with ${path}`, () =>
+      wall.sleep(POLL_INTERVAL, { signal }),
+    )
   }
 }

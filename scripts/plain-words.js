@@ -2,7 +2,20 @@
  * ESLint rule: names and comments in the words of CONTRIBUTING's vocabulary. It refuses the words of the list below in
  * identifiers, and comments that hide who does what.
  */
-const BANNED_IN_NAMES = ['told', 'given', 'kept', 'said', 'way', 'world', 'turn', 'turns', 'sheet', 'sheets', 'driven', 'patience']
+const BANNED_IN_NAMES = [
+  'told',
+  'given',
+  'kept',
+  'said',
+  'way',
+  'world',
+  'turn',
+  'turns',
+  'sheet',
+  'sheets',
+  'driven',
+  'patience',
+]
 const BANNED_IN_COMMENTS = ['whoever', 'whatever', 'whichever', 'nobody', 'somebody', 'anybody', 'everybody']
 const BANNED_STARTS = ['of', 'what', 'who', 'whose', 'whether it is']
 

@@ -99,10 +99,7 @@ function buildsByArchitecture(builds: readonly BuildMeta[]): Record<string, Buil
   for (const build of builds) {
     const architecture = build['coreos-assembler.basearch']
     if (architecture === undefined)
-      throw refused(
-        `the build ${build.buildid} names no architecture`,
-        'give metadata with coreos-assembler.basearch',
-      )
+      throw refused(`the build ${build.buildid} names no architecture`, 'give metadata with coreos-assembler.basearch')
     if (found[architecture])
       throw refused(
         `two builds are for ${architecture}: ${found[architecture].buildid} and ${build.buildid}`,

@@ -1,9 +1,5 @@
 import { anyText, oneOf, wordList, yesOrNo, type Setting } from '../../runtime/index.js'
-import {
-  INSPECTION_HOOKS,
-  UPSTREAM_INSPECTION,
-  type InspectionConf,
-} from '../conductor/inspection/inspection-conf.js'
+import { INSPECTION_HOOKS, UPSTREAM_INSPECTION, type InspectionConf } from '../conductor/inspection/inspection-conf.js'
 import type { ConductorConf } from '../conductor/core/conductor-conf.js'
 import { at, inSeconds, orNone, pairs, priority, whole, wordsOf, type Option } from './option.js'
 

@@ -86,10 +86,7 @@ describe('options under their own names', () => {
 
   test('$default_hooks expands to the default hooks', () => {
     const text = '[inspector]\nhooks = $default_hooks,memory\n'
-    expect(readIronicConfig({ files: conf(text) }).conf.inspection.hooks.slice(-2)).toEqual([
-      'architecture',
-      'memory',
-    ])
+    expect(readIronicConfig({ files: conf(text) }).conf.inspection.hooks.slice(-2)).toEqual(['architecture', 'memory'])
   })
 
   test('operators enable interfaces and choose their defaults', () => {

@@ -63,8 +63,7 @@ export function readIronicConfig(request: IronicConfigRequest = {}): IronicConfi
     inspection: withDefaults(UPSTREAM_INSPECTION, INSPECTION_OPTIONS, all),
   }
   // Metal3's template derives inspectionPowerOff from fastTrack.
-  if (profile === 'metal3' && !all.find(CONDUCTOR_OPTIONS.inspectionPowerOff))
-    conf.inspectionPowerOff = !conf.fastTrack
+  if (profile === 'metal3' && !all.find(CONDUCTOR_OPTIONS.inspectionPowerOff)) conf.inspectionPowerOff = !conf.fastTrack
   const documents = Object.fromEntries(
     Object.entries(DOCUMENT_OPTIONS).flatMap(([member, option]) => {
       const file = all.read(option)

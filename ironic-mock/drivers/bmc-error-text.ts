@@ -4,7 +4,10 @@ import { BmcError } from './bmc-error.js'
 import { implementation } from './hardware-types.js'
 
 /** Reason why a BMC could not be used, in the sentence of the node's power interface. */
-export function bmcErrorText(node: Pick<NodeRecord, 'uuid' | 'power_interface' | 'driver_info'>, error: unknown): string {
+export function bmcErrorText(
+  node: Pick<NodeRecord, 'uuid' | 'power_interface' | 'driver_info'>,
+  error: unknown,
+): string {
   if (!(error instanceof BmcError)) return errorChain(error).join(': ')
   return implementation('power', node.power_interface)?.refused(node, error) ?? error.message
 }

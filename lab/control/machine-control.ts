@@ -93,7 +93,10 @@ export function machineControl(parts: MachineControlParts): MachineControl {
         Promise.reject(
           parts.run
             ? lacking('nodes', 'ask Ironic for them, where the run goes through one')
-            : lacking('nodes: its Ironic is elsewhere', 'POST /_lab/machines adds machines; enroll them in that Ironic'),
+            : lacking(
+                'nodes: its Ironic is elsewhere',
+                'POST /_lab/machines adds machines; enroll them in that Ironic',
+              ),
         ),
       removeNode: () => Promise.resolve(),
       removeMachine: async (id) => {

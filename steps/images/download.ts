@@ -99,7 +99,9 @@ async function attempt(options: DownloadOptions, file: PartialFile): Promise<Dow
     const total = await begin(options, file, answer)
     await body(options, file, answer, total)
     if (total !== null && file.length !== total)
-      throw new WrongAnswer(`it ended after ${file.length} of ${total} bytes, which is the length that the server announced`)
+      throw new WrongAnswer(
+        `it ended after ${file.length} of ${total} bytes, which is the length that the server announced`,
+      )
     return await file.done()
   } finally {
     await answer.close()

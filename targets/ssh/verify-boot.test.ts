@@ -139,9 +139,7 @@ describe('after a reboot', () => {
   })
 
   test('a machine that does not come back is a failure', async () => {
-    const message = await why(
-      rebooted({ authenticate: (context: AuthContext) => context.reject() }, { timeout: 1500 }),
-    )
+    const message = await why(rebooted({ authenticate: (context: AuthContext) => context.reject() }, { timeout: 1500 }))
     expect(message).toContain('did not answer within')
     expect(message).toContain('refuses the login')
   })

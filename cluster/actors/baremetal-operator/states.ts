@@ -104,7 +104,9 @@ export class HostStates {
         return false
       case 'deprovisioning':
       case 'powering off before delete':
-        return this.#pass.hasError('registration error') && status.errorCount > TOLERATED_FAILURES ? to('deleting') : false
+        return this.#pass.hasError('registration error') && status.errorCount > TOLERATED_FAILURES
+          ? to('deleting')
+          : false
       default:
         return to('powering off before delete')
     }

@@ -5,7 +5,10 @@ import { millis } from '../core/timestamps.js'
 import type { NodeTask } from '../core/node-task.js'
 
 /** True when agents of this node stay on between operations; its own `driver_info.fast_track` wins. */
-export function fastTrackEnabled({ driver_info }: Pick<NodeRecord, 'driver_info'>, { fastTrack }: ConductorConf): boolean {
+export function fastTrackEnabled(
+  { driver_info }: Pick<NodeRecord, 'driver_info'>,
+  { fastTrack }: ConductorConf,
+): boolean {
   const own = driver_info.fast_track
   if (own === undefined || own === null) return fastTrack
   return ['true', '1', 't', 'y', 'yes', 'on'].includes(textOf(own).toLowerCase())

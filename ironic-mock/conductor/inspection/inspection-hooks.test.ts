@@ -68,9 +68,7 @@ describe('ports after inspection', () => {
 
   test('the port that booted is PXE-enabled, unless update_pxe_enabled is off', () => {
     const pxe = (conf: Partial<InspectionConf>) =>
-      run(PORTS, { inventory, conf, ports: [storedPort(1), storedPort(3)] }).ports.map(
-        ({ pxe_enabled }) => pxe_enabled,
-      )
+      run(PORTS, { inventory, conf, ports: [storedPort(1), storedPort(3)] }).ports.map(({ pxe_enabled }) => pxe_enabled)
     expect(pxe({})).toEqual([false, true])
     expect(pxe({ updatePxeEnabled: false })).toEqual([true, true])
   })

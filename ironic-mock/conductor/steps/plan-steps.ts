@@ -66,7 +66,11 @@ export function automatedCleanSteps(node: Readonly<NodeRecord>, conf: ConductorC
  * same name, with its own arguments, and priority 0 takes it out. So an agent that offers `install_coreos` at priority 0
  * never runs it unasked (Ironic's source).
  */
-export function deploySteps(node: Readonly<NodeRecord>, user: readonly PlannedStep[], conf: ConductorConf): PlannedStep[] {
+export function deploySteps(
+  node: Readonly<NodeRecord>,
+  user: readonly PlannedStep[],
+  conf: ConductorConf,
+): PlannedStep[] {
   const known = knownSteps(node, 'deploy', conf)
   const ours = known.filter((step) => step.priority > 0 && !user.some((wanted) => sameAsUser(wanted, step)))
   const runs = (wanted: PlannedStep): boolean =>

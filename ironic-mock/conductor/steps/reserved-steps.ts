@@ -28,7 +28,10 @@ const isPause = ({ step, execute_on_child_nodes: children }: JsonObject): boolea
   children !== true && (step === 'hold' || step === 'wait')
 
 /** Work of a reserved step; null for another step, see {@link isReserved}. */
-export function reservedWork(step: JsonObject, { maxWaitStep }: Pick<ConductorConf, 'maxWaitStep'>): ReservedWork | null {
+export function reservedWork(
+  step: JsonObject,
+  { maxWaitStep }: Pick<ConductorConf, 'maxWaitStep'>,
+): ReservedWork | null {
   if (step.execute_on_child_nodes === true) return { do: 'run', effect: { kind: 'child-step', step } }
   const power = POWER[textOf(step.step)]
   if (power !== undefined) return { do: 'run', effect: { kind: 'power', target: power } }
