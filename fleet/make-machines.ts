@@ -52,7 +52,7 @@ interface SystemParts {
 /** Serial numbers and WWNs of systems follow from numbers above those of counted machines. */
 const FIRST_NUMBER = 0x10_0000
 /** Milliseconds that the start waits for the power of a system that is on. */
-const PATIENCE = 100
+const ANSWER_TIMEOUT = 100
 
 /**
  * Makes the machines of systems that are missing, with the power and the boot device that the list names. Those of a
@@ -72,7 +72,7 @@ export async function makeSystems(systems: readonly ListedSystem[], parts: Syste
     changed.map(async ({ id, isOn, bootDevice }) => {
       const machine = machines.get(id)!
       if (bootDevice !== 'Hdd') await machine.firmware.boot.setOverride({ target: bootDevice, enabled: 'Continuous' })
-      if (isOn) await commandPower(machine, 'on', { soft: false, timeout: PATIENCE, clock: systemClock(), logger })
+      if (isOn) await commandPower(machine, 'on', { soft: false, timeout: ANSWER_TIMEOUT, clock: systemClock(), logger })
     }),
   )
 }
