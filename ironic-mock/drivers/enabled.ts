@@ -16,7 +16,7 @@ export interface DriverSettings {
 
 /**
  * Default interfaces: a hardware type uses the first here that it supports, as upstream. An interface that is not listed
- * comes before these, so a new driver needs no row.
+ * comes before these, so that a new driver's interfaces need no entry.
  */
 const PREFERRED: Readonly<Record<DriverInterface, readonly string[]>> = {
   bios: ['fake', 'idrac-redfish', 'redfish', 'no-bios'],

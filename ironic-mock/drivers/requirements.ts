@@ -9,11 +9,6 @@ export function powerProblem(node: Readonly<NodeRecord>, types = HARDWARE_TYPES)
   return missing.length > 0 ? power.missing(missing, node) : power.invalid?.(node)
 }
 
-/** Always undefined: the noop network needs nothing. */
-export function networkProblem(_node: Readonly<NodeRecord>): string | undefined {
-  return undefined
-}
-
 /** Reason why the node cannot boot: network booting needs a port (recorded with a redfish node). */
 export function bootProblem(node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined {
   if (implementation('boot', node.boot_interface)?.needsPort && ports.length === 0)

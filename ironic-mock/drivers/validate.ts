@@ -1,6 +1,6 @@
 import { DRIVER_INTERFACES, type DriverInterface, type NodeRecord, type PortRecord } from '../../wire/index.js'
 import type { Validation } from '../conductor/core/conductor.js'
-import { bootProblem, inspectProblem, networkProblem, powerProblem, unsupported } from './requirements.js'
+import { bootProblem, inspectProblem, powerProblem, unsupported } from './requirements.js'
 
 /** `GET /v1/nodes/X/validate`, interface by interface. */
 export function validateInterfaces(
@@ -28,8 +28,6 @@ function problem(
       return bootProblem(node, ports)
     case 'inspect':
       return inspectProblem(node, inspection)
-    case 'network':
-      return networkProblem(node)
     case 'management':
     case 'power':
       return powerProblem(node)
@@ -40,6 +38,7 @@ function problem(
     case 'rescue':
     case 'vendor':
       return node[`${name}_interface`].startsWith('no-') ? unsupported(node, name) : undefined
+    case 'network':
     case 'storage':
       return undefined
   }

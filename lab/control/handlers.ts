@@ -49,11 +49,12 @@ export interface ControlParts extends LookParts {
 /** The calls of the control API, by the ids of their operations. */
 export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOperationId, ControlHandler>> {
   const { machines, faults, journal, clock } = parts
-  const nodeOf = ({ params }: ControlCall): Readonly<NodeRecord> => {
-    const found = parts.node(params['node']!)
+  const nodeNamed = (ident: string): Readonly<NodeRecord> => {
+    const found = parts.node(ident)
     if (found) return found
-    throw new UserError('no-such-node', `there is no node ${params['node']}`, { remedy: 'GET /_lab/nodes lists them' })
+    throw new UserError('no-such-node', `there is no node ${ident}`, { remedy: 'GET /_lab/nodes lists them' })
   }
+  const nodeOf = ({ params }: ControlCall): Readonly<NodeRecord> => nodeNamed(params['node']!)
   const machineOfNode = (call: ControlCall): Machine => {
     const node = nodeOf(call)
     const machine = parts.machineOf(node)
@@ -119,7 +120,7 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
       const added = await parts.addMachines(count, hardwareIn(wanted))
       return { machines: await Promise.all(added.map(machineReport)) }
     },
-    ...lookHandlers(parts, { node: nodeOf, machine: machineNamed, shown: shownNode }),
+    ...lookHandlers(parts, { node: nodeNamed, machine: machineNamed, shown: shownNode }),
     reimageMachine: async (call) =>
       machineReport(await parts.reimage(machineNamed(call), hardwareIn(call.body as { hardware?: unknown }))),
     bmcAccountOfMachine: (call) => parts.setAccountOf(machineNamed(call), call.body as BmcAccount),
@@ -200,7 +201,7 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
       const limit = within === undefined ? undefined : readDuration(within)
       if (by !== undefined) return clock.advance(readDuration(by)!)
       if (!until) return clock.advanceToNext(limit)
-      return clock.advanceUntil(nodeOf({ params: { node: until.node } } as never), until.state, limit)
+      return clock.advanceUntil(nodeNamed(until.node), until.state, limit)
     },
 
     snapshots: () => ({ snapshots: parts.snapshots().list().map(snapshotReport) }),

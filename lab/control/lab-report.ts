@@ -13,7 +13,7 @@ import type { ControlCall } from './operation.js'
 export async function labReport(parts: LookParts, call: ControlCall, { node, shown }: Found): Promise<WireResponse> {
   const { nodes, faults, clock } = parts
   const wanted = call.query['node']
-  const records = wanted === undefined ? [...nodes()] : [node({ ...call, params: { node: wanted } })]
+  const records = wanted === undefined ? [...nodes()] : [node(wanted)]
   const listed = records.map(shown)
   const details = []
   for (const { uuid } of wanted === undefined ? nodesToShow(listed) : listed)
@@ -28,13 +28,12 @@ export async function labReport(parts: LookParts, call: ControlCall, { node, sho
 /** The calls of a client of the control API, in this process. */
 function sourceOf(parts: LookParts, { node, shown }: Pick<Found, 'node' | 'shown'>): ReportSource {
   const { journal, time } = parts
-  const record = (ident: string) => node({ params: { node: ident } } as never)
   /** Machines by their ids, of the nodes that were asked for. */
   const machines = new Map<string, Machine>()
   const machine = (id: string): Machine => machines.get(id)!
   return {
     timeline: async (ident) => {
-      const found = record(ident)
+      const found = node(ident)
       const behind = parts.machineOf(found)
       if (behind) machines.set(behind.spec.id, behind)
       return nodeTimeline(parts, found, shown)

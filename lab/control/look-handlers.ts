@@ -39,7 +39,8 @@ export interface LookParts {
 
 /** Finds the subject of a call. */
 export interface Found {
-  node: (call: ControlCall) => Readonly<NodeRecord>
+  /** @throws UserError `no-such-node` for another name or uuid */
+  node: (ident: string) => Readonly<NodeRecord>
   machine: (call: ControlCall) => Machine
   shown: (node: Readonly<NodeRecord>) => NodeReport
 }
@@ -52,7 +53,7 @@ export function lookHandlers(
   const { probe, time } = parts
   const { node, machine, shown } = found
   return {
-    timeline: (call) => nodeTimeline(parts, node(call), shown),
+    timeline: (call) => nodeTimeline(parts, node(call.params['node']!), shown),
     disks: async (call) => ({ disks: await drawings(machine(call), time) }),
     filesOfMachine: async (call) => {
       const { filesystem = 'root', disk, path = null } = call.query

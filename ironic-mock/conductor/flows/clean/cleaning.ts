@@ -1,5 +1,5 @@
 import { ironicErrors, IronicError } from '../../../../wire/index.js'
-import { networkProblem, powerProblem } from '../../../drivers/requirements.js'
+import { powerProblem } from '../../../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from '../verify/autodetect.js'
 import { afterAbortTearDown, afterFailureLogs, afterFailureTearDown, cleanFailed } from './cleaning-failure.js'
 import { allWithoutRamdisk, planCleaning } from './cleaning-plan.js'
@@ -46,7 +46,7 @@ export function startProvide(task: NodeTask): void {
 export function startManualCleaning(task: NodeTask, steps: readonly PlannedStep[], disableRamdisk: boolean): void {
   const { node, conf } = task
   if (node.maintenance) throw ironicErrors.nodeInMaintenance('cleaning', node.uuid)
-  const problem = powerProblem(node) ?? networkProblem(node)
+  const problem = powerProblem(node)
   if (problem !== undefined) throw new IronicError(400, validationFailed(task, problem))
   const disallowed = disallowedStep('clean', steps, conf.disallowCleanSteps)
   if (disallowed) throw disallowed
@@ -70,7 +70,7 @@ export function automatedCleaning(task: NodeTask, { steps, disableRamdisk }: Wan
   if (node.maintenance && !conf.allowProvisioningInMaintenance)
     return cleanFailed(task, 'Cleaning a node in maintenance mode is not allowed', { tearDown: false })
   switchDeployInterface(task)
-  const problem = powerProblem(node) ?? (disableRamdisk ? undefined : networkProblem(node))
+  const problem = powerProblem(node)
   if (problem !== undefined) return cleanFailed(task, validationFailed(task, problem))
   wipeCleaning(task)
   if (steps && steps.length > 0) storeWanted(task, steps, disableRamdisk)

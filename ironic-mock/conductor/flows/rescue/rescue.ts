@@ -1,5 +1,5 @@
 import { IronicError, ironicErrors } from '../../../../wire/index.js'
-import { networkProblem, powerProblem, rescueProblem } from '../../../drivers/requirements.js'
+import { powerProblem, rescueProblem } from '../../../drivers/requirements.js'
 import { commandError } from '../../steps/agent-progress.js'
 import type { ProvisionRequest } from '../../core/conductor.js'
 import type { Continuations } from '../../core/continuations.js'
@@ -20,7 +20,7 @@ const OFF: EffectBody = { kind: 'power', target: 'power off' }
 export function startRescue(task: NodeTask, { rescue_password, hashed_rescue_password }: ProvisionRequest): void {
   const { node } = task
   if (node.maintenance) throw ironicErrors.nodeInMaintenance('rescuing', node.uuid)
-  const problem = powerProblem(node) ?? rescueProblem(node) ?? networkProblem(node)
+  const problem = powerProblem(node) ?? rescueProblem(node)
   if (problem !== undefined) throw new IronicError(400, failure(task, 'rescue', `Validation failed: ${problem}`))
   task.begin('rescue')
   wipeAgentAccess(task)

@@ -1,5 +1,5 @@
 import { IronicError, ironicErrors, pythonRepr, textOf, type JsonObject } from '../../../../wire/index.js'
-import { networkProblem, powerProblem } from '../../../drivers/requirements.js'
+import { powerProblem } from '../../../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from '../verify/autodetect.js'
 import { disallowedStep } from '../../steps/disallowed-steps.js'
 import { usesAgent } from '../../steps/driver-steps.js'
@@ -49,7 +49,7 @@ export const SERVICING: StepFlow = {
 export function startService(task: NodeTask, steps: readonly PlannedStep[], disableRamdisk: boolean | null): void {
   const { node, conf } = task
   if (node.maintenance) throw ironicErrors.nodeInMaintenance('service', node.uuid)
-  const problem = powerProblem(node) ?? networkProblem(node)
+  const problem = powerProblem(node)
   if (problem !== undefined)
     throw new IronicError(400, `Validation of node ${node.uuid} for servicing failed: ${problem}`)
   const disallowed = disallowedStep('service', steps, conf.disallowServiceSteps)
