@@ -1,5 +1,5 @@
 import { IPA_PACE } from '../agent/index.js'
-import { LabClock, seededRandom, VirtualClock, type Clock } from '../runtime/index.js'
+import { LabClock, seededRandom, VirtualClock, type Clock, type MovableClock } from '../runtime/index.js'
 import type { InstallCoreosArgs } from '../steps/index.js'
 import { ironicErrors, type RequestedStep } from '../wire/index.js'
 import { labFetch } from './lab-fetch.js'
@@ -146,7 +146,7 @@ const identityOf = ({ managers, ...options }: StagedLabOptions): Record<string, 
  * )
  */
 export function createLab(options: ThreadedLabOptions): Promise<ThreadedLab>
-export function createLab(options?: LabOptions & { clock?: 'auto' | 'manual' }): Promise<Lab<VirtualClock>>
+export function createLab(options?: LabOptions & { clock?: 'auto' | 'manual' }): Promise<Lab<MovableClock>>
 export function createLab(options: LabOptions): Promise<Lab>
 export async function createLab(options: LabOptions | ThreadedLabOptions = {}): Promise<Lab | ThreadedLab> {
   if (!('threads' in options) || options.threads === undefined) return createLabOfOneThread(options)

@@ -8,14 +8,12 @@ export {
   seconds,
   silent,
   UserError,
-  VirtualClock,
   type Clock,
-  type ClockState,
   type ErrorCatalogues,
   type ErrorCode,
   type ErrorEntry,
   type Logger,
-  type Mover,
+  type MovableClock,
   type SleepOptions,
 } from '../runtime/index.js'
 export {

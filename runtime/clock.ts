@@ -34,6 +34,32 @@ export interface Clock {
 }
 
 /**
+ * The clock of a lab in virtual time: it stands still until a caller moves it.
+ *
+ * @example
+ * import { createLab, hours } from 'ironstage'
+ *
+ * await using lab = await createLab({ clock: 'manual' })
+ * await lab.clock.advance(hours(1))
+ * const elapsed = lab.clock.elapsed()
+ */
+export interface MovableClock extends Clock {
+  /** Number of timers that are set. */
+  readonly pending: number
+  /** Moves time forward by `ms`, firing, one instant after another, every timer that comes due. */
+  advance(ms: number): Promise<void>
+  /**
+   * Jumps from timer to timer until `awaited` is settled, and gives its value.
+   *
+   * @param limit `within`: milliseconds until which time is moved, also when only weak timers are left
+   * @throws NothingLeftToHappen when it is still pending and no strong timer is left; Error at the limit
+   */
+  until<T>(awaited: Promise<T>, limit?: { within?: number }): Promise<T>
+  /** Waits until nothing moves at this instant: no hold is open and every promise chain has run dry. */
+  idle(): Promise<void>
+}
+
+/**
  * So many seconds in milliseconds.
  *
  * @example

@@ -1,5 +1,5 @@
 /** The ground that every room stands on: time, randomness, errors, lifetimes, the probe, logging. No domain words. */
-export { type Clock, held, hours, minutes, seconds, type SleepOptions } from './clock.js'
+export { type Clock, held, hours, minutes, type MovableClock, seconds, type SleepOptions } from './clock.js'
 export { contained, ownerOfError, traceOwners } from './containment.js'
 export {
   checkRows,

@@ -1,4 +1,4 @@
-import type { Clock, SleepOptions } from './clock.js'
+import type { MovableClock, SleepOptions } from './clock.js'
 import { sleepBy, Timer, TimerHeap } from './timer-heap.js'
 
 /**
@@ -49,15 +49,8 @@ type Waiting = { enter: () => void } | { alone: (mover: Mover) => unknown }
  * timer to strong timer for as long as the promise is pending (the lab's *auto* mode). Before every jump the clock waits
  * until no {@link Clock.hold} is open and all promise chains have run dry, so what happens at one instant is complete
  * before the next instant begins.
- *
- * @example
- * import { createLab, hours } from 'ironstage'
- *
- * await using lab = await createLab({ clock: 'manual' })
- * await lab.clock.advance(hours(1))
- * const elapsed = lab.clock.elapsed()
  */
-export class VirtualClock implements Clock {
+export class VirtualClock implements MovableClock {
   readonly #start: number
   #now: number
   #order = 0

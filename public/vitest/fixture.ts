@@ -1,5 +1,5 @@
 import { createLab, type Lab, type LabOptions } from '../../lab/index.js'
-import type { Clock, VirtualClock } from '../../runtime/index.js'
+import type { Clock, MovableClock } from '../../runtime/index.js'
 import { journalText } from './journal-text.js'
 
 /** Options of {@link ironstage}. */
@@ -35,7 +35,7 @@ export interface IronstageFixtures<C extends Clock = Clock> {
  *   expect(await node.settled()).toMatchObject({ provision_state: 'active' })
  * })
  */
-export function ironstage(options?: IronstageOptions & { clock?: 'auto' | 'manual' }): IronstageFixtures<VirtualClock>
+export function ironstage(options?: IronstageOptions & { clock?: 'auto' | 'manual' }): IronstageFixtures<MovableClock>
 export function ironstage(options: IronstageOptions): IronstageFixtures
 export function ironstage({ journalEntries = 40, ...options }: IronstageOptions = {}): IronstageFixtures {
   return {
