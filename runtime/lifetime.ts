@@ -150,7 +150,16 @@ export function unlessAborted<T>(
     // It may have been aborted while the work was being started.
     if (signal.aborted) aborted()
     else signal.addEventListener('abort', aborted, { once: true })
-    work.then(resolve, reject).finally(ended)
+    work.then(
+      (value) => {
+        ended()
+        resolve(value)
+      },
+      (error: unknown) => {
+        ended()
+        reject(error as Error)
+      },
+    )
   })
 }
 
