@@ -74,16 +74,19 @@ export class Scope implements AsyncDisposable {
    * itself; before that it goes to `failed`.
    */
   spawn(work: (signal: AbortSignal) => Promise<unknown>, failed: (error: unknown) => void): void {
-    const running = work(this.#own.signal)
-      .catch((error: unknown) => {
+    const ended = (): void => {
+      this.#background?.delete(running)
+      if (this.#background?.size !== 0) return
+      this.#background = undefined
+      if (!this.#isLent && !this.isClosed) this.#controller = undefined
+    }
+    const running: Promise<void> = work(this.#own.signal).then(ended, (error: unknown) => {
+      try {
         if (!this.isClosed) failed(error)
-      })
-      .finally(() => {
-        this.#background?.delete(running)
-        if (this.#background?.size !== 0) return
-        this.#background = undefined
-        if (!this.#isLent && !this.isClosed) this.#controller = undefined
-      })
+      } finally {
+        ended()
+      }
+    })
     this.#background ??= new Set()
     this.#background.add(running)
   }
@@ -150,7 +153,16 @@ export function unlessAborted<T>(
     // It may have been aborted while the work was being started.
     if (signal.aborted) aborted()
     else signal.addEventListener('abort', aborted, { once: true })
-    work.then(resolve, reject).finally(ended)
+    work.then(
+      (value) => {
+        ended()
+        resolve(value)
+      },
+      (error: unknown) => {
+        ended()
+        reject(error as Error)
+      },
+    )
   })
 }
 

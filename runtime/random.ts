@@ -68,7 +68,11 @@ export function keyedRandom(key: Uint8Array | string): SeededRandom {
     }
     return block[place++ % BLOCK]!
   }
-  const bytes = (length: number): Uint8Array => Uint8Array.from({ length }, byte)
+  const bytes = (length: number): Uint8Array => {
+    const drawn = new Uint8Array(length)
+    for (let at = 0; at < length; at++) drawn[at] = byte()
+    return drawn
+  }
   return {
     take: () => [place],
     restore: ([at = 0]) => void (place = at),

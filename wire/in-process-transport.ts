@@ -1,3 +1,4 @@
+import { unlessAborted } from '../runtime/index.js'
 import { ConnectionFailed, streamToSend, type Dispatch, type Transport, type WireResponse } from './exchange.js'
 import { Mounts } from './mounts.js'
 
@@ -35,25 +36,17 @@ export class InProcessTransport implements Transport {
       ...(request.body === undefined ? {} : { body: request.body }),
       base: found.prefix,
     })
-    const read = answer.then((response) => wholeBody(response, signal ?? new AbortController().signal))
-    return signal ? abortable(read, signal) : read
+    const read = answer.then((response) => wholeBody(response, signal))
+    // The caller stops waiting; the peer goes on, as one does whose client hung up.
+    return unlessAborted(read, signal)
   }
 }
 
 /** A body that is sent in parts and has a known length, read as a client reads it; one without an end is left alone. */
-async function wholeBody(response: WireResponse, signal: AbortSignal): Promise<WireResponse> {
+async function wholeBody(response: WireResponse, signal: AbortSignal | undefined): Promise<WireResponse> {
   const open = streamToSend(response)
   if (!open || response.headers['content-length'] === undefined) return response
   let body = ''
-  for await (const part of open(signal)) body += part
+  for await (const part of open(signal ?? new AbortController().signal)) body += part
   return { ...response, body }
-}
-
-/** The caller stops waiting; the peer goes on, as one does whose client hung up. */
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const aborted = () => reject(signal.reason as Error)
-    signal.addEventListener('abort', aborted, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted))
-  })
 }

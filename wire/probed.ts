@@ -78,7 +78,13 @@ function changed<Request extends { readonly body?: string }>(
   return { ...request, body: JSON.stringify(changes.reduce((so, change) => change(so), body)) }
 }
 
-function targetOf(url: string): string {
+/** The path of a URL with its query, as a server sees it. */
+export function targetOf(url: string): string {
+  const plain = PLAIN.exec(url)
+  if (plain) return plain[1]!
   const { pathname, search } = new URL(url)
   return pathname + search
 }
+
+/** A URL whose path and query have only what a URL's parser leaves as it is. */
+const PLAIN = /^https?:\/\/[\w.-]+(?::\d+)?(\/[\w/-]*(?:\?[\w=&-]*)?)$/

@@ -4,6 +4,7 @@ import {
   probedDispatch,
   probedDownloads,
   probedFiles,
+  targetOf,
   type Dispatch,
   type Transport,
   type WireRequest,
@@ -19,10 +20,7 @@ export class OwnExchanges {
   /** A transport whose requests are known here. */
   known(transport: Transport): Transport {
     return {
-      send: (request) => {
-        const { pathname, search } = new URL(request.url)
-        return this.#during(keyOf(request, pathname + search), () => transport.send(request))
-      },
+      send: (request) => this.#during(keyOf(request, targetOf(request.url)), () => transport.send(request)),
     }
   }
 
@@ -42,10 +40,8 @@ export class OwnExchanges {
   downloads(probe: Probe): (machine: string) => HttpThrough {
     return (machine) => {
       const seen = probedDownloads(probe, { from: 'machine', to: 'images', machine })
-      return (request, send) => {
-        const { pathname, search } = new URL(request.url)
-        return seen(request, () => this.#during(keyOf({ method: request.method }, pathname + search), send))
-      }
+      return (request, send) =>
+        seen(request, () => this.#during(keyOf({ method: request.method }, targetOf(request.url)), send))
     }
   }
 

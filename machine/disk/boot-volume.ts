@@ -1,11 +1,9 @@
-import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
-import type * as Ext2fs from 'ext2fs'
+import type { ExtDisk } from 'ext2fs/lib/libext2fs.js'
 import type { Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
+import { EXT, ExtError, loadExt, type ExtFilesystem, type LoadedExt } from './ext-library.js'
 import { filesystemFinding } from './filesystem-damage.js'
 import { withExclusiveMount, type InterruptedHold } from './exclusive-mount.js'
-import { bufferOf } from '../../bytes/index.js'
 
 export interface VolumeStat {
   kind: 'file' | 'directory' | 'symlink'
@@ -49,7 +47,8 @@ const PIECE = 1024 * 1024
 const LARGEST_FILE = 64 * 1024 * 1024
 /** Limit on disk accesses of a mount, which stops circular structures. A mount with its edits needs some hundred. */
 const MOST_ACCESSES = 50_000
-let library: typeof Ext2fs | undefined
+/** Loaded on first use, which most processes never get to. */
+let library: LoadedExt | undefined
 /** Listings after which the library is loaded anew: each leaks 18 KiB of its memory (measured with 4.2.5). */
 const MOST_LISTINGS = 400
 let listings = 0
@@ -72,20 +71,20 @@ export function withBootVolume<T>(
 ): Promise<T> {
   return withExclusiveMount(clock, `mounting a filesystem of ${device.name}`, async (held) => {
     if (!library) listings = 0
-    const { mount, umount } = (library ??= load())
-    const disk = new DiskAdapter(device, options.readOnly ?? false, held)
+    const { mount } = (library ??= loadExt())
+    const disk = new DiskAdapter(device, offset, options.readOnly ?? false, held)
     let clean = false
     try {
-      const filesystem = await disk.explaining(() => naming(device.name, () => mount(disk, offset)))
+      const filesystem = await disk.explaining(() => naming(device.name, () => mount(disk)))
       let broken = false
       try {
-        return await disk.explaining(() => work(new Volume(filesystem.promises)))
+        return await disk.explaining(() => work(new Volume(filesystem)))
       } catch (error) {
         broken = error instanceof LibraryBroken
         throw error
       } finally {
         if (!broken) {
-          await disk.explaining(() => naming(device.name, () => umount(filesystem)))
+          await disk.explaining(() => naming(device.name, () => filesystem.unmount()))
           clean = true
         }
       }
@@ -96,28 +95,15 @@ export function withBootVolume<T>(
   })
 }
 
-/** Loaded on first use: half a megabyte of WebAssembly that most processes never need. */
-function load(): typeof Ext2fs {
-  const events = ['uncaughtException', 'unhandledRejection'] as const
-  const before = events.map((event) => process.listeners(event as 'uncaughtException'))
-  const require = createRequire(import.meta.url)
-  const folder = dirname(require.resolve('ext2fs'))
-  for (const file of Object.keys(require.cache)) if (file.startsWith(folder)) delete require.cache[file]
-  const loaded = require('ext2fs') as typeof Ext2fs
-  // Emscripten's start-up code installs handlers for uncaught errors of the whole process: remove them.
-  for (const [index, event] of events.entries())
-    for (const listener of process.listeners(event as 'uncaughtException'))
-      if (!before[index]!.includes(listener)) process.removeListener(event, listener)
-  return loaded
-}
-
 /** Records the disk's own error, which the library turns into EIO. */
-class DiskAdapter implements Ext2fs.Disk {
+class DiskAdapter implements ExtDisk {
   #failure: { error: unknown } | undefined
   #accesses = 0
 
   constructor(
     readonly device: BlockDevice,
+    /** Where the filesystem begins. */
+    readonly start: number,
     readonly readOnly: boolean,
     readonly held: InterruptedHold,
   ) {}
@@ -132,7 +118,7 @@ class DiskAdapter implements Ext2fs.Disk {
 
   read(buffer: Buffer, bufferOffset: number, length: number, fileOffset: number): Promise<void> {
     return this.#noting(async () => {
-      const bytes = await this.device.read(fileOffset, length)
+      const bytes = await this.device.read(this.start + fileOffset, length)
       buffer.set(bytes, bufferOffset)
       buffer.fill(0, bufferOffset + bytes.length, bufferOffset + length)
     })
@@ -142,12 +128,12 @@ class DiskAdapter implements Ext2fs.Disk {
     if (this.readOnly) return Promise.resolve()
     // Copy the bytes: the buffer is a view of the library's memory, which moves when it grows.
     const bytes = Buffer.from(buffer.subarray(bufferOffset, bufferOffset + length))
-    return this.#noting(() => this.device.write(fileOffset, bytes))
+    return this.#noting(() => this.device.write(this.start + fileOffset, bytes))
   }
 
   discard(offset: number, length: number): Promise<void> {
     if (this.readOnly) return Promise.resolve()
-    return this.#noting(() => this.device.discard(offset, length))
+    return this.#noting(() => this.device.discard(this.start + offset, length))
   }
 
   flush(): Promise<void> {
@@ -190,7 +176,7 @@ class LibraryBroken extends VolumeError {
 }
 
 /** Adds the path to errors of the library, which have only pointers. */
-async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function naming<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
@@ -198,47 +184,50 @@ async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
     // A trap of WebAssembly, or an assertion of the library.
     if (cause.name === 'RuntimeError' || /^Aborted|^abort\(/.test(cause.message))
       throw new LibraryBroken('EUCLEAN', path, { damage: 'its structures lead out of the filesystem' })
-    if (cause.name !== 'ErrnoException' || !('code' in cause)) throw cause
-    const finding = filesystemFinding(Number('errno' in cause && cause.errno))
-    throw new VolumeError(finding?.code ?? String(cause.code), path, { damage: finding?.what })
+    if (!(cause instanceof ExtError)) throw cause
+    const finding = filesystemFinding(cause.errno)
+    throw new VolumeError(finding?.code ?? cause.code, path, { damage: finding?.what })
   }
 }
 
+function kindOf(mode: number): VolumeStat['kind'] {
+  const kind = mode & EXT.S_IFMT
+  return kind === EXT.S_IFDIR ? 'directory' : kind === EXT.S_IFLNK ? 'symlink' : 'file'
+}
+
 class Volume implements BootVolume {
-  constructor(readonly fs: Ext2fs.Filesystem) {}
+  constructor(readonly fs: ExtFilesystem) {}
 
   read(path: string): Promise<Buffer> {
-    return this.#opened(path, this.fs.constants.O_RDONLY, 0, async (fd) => {
-      const stats = await this.fs.fstat(fd)
-      if (stats.isDirectory()) throw new VolumeError('EISDIR', path)
-      const { size } = stats
+    return this.#opened(path, EXT.O_RDONLY, 0, async (fd) => {
+      const { mode, size } = this.fs.stat(fd)
+      if (kindOf(mode) === 'directory') throw new VolumeError('EISDIR', path)
       if (size > LARGEST_FILE) throw new VolumeError('EFBIG', path, { damage: `a file claims to have ${size} bytes` })
       const parts: Buffer[] = []
       for (let at = 0; at < size;) {
-        const part = Buffer.alloc(Math.min(PIECE, size - at))
-        const { bytesRead } = await this.fs.read(fd, part, 0, part.length, at)
-        if (bytesRead === 0) break
-        parts.push(part.subarray(0, bytesRead))
-        at += bytesRead
+        const part = await this.fs.read(fd, EXT.O_RDONLY, Math.min(PIECE, size - at), at)
+        if (part.length === 0) break
+        parts.push(part)
+        at += part.length
       }
       return Buffer.concat(parts)
     })
   }
 
   async write(path: string, bytes: Uint8Array, owner?: VolumeOwner): Promise<void> {
-    const { O_WRONLY, O_TRUNC } = this.fs.constants
+    const flags = EXT.O_WRONLY | EXT.O_TRUNC
     if (!(await this.exists(path))) return this.create(path, bytes, owner)
-    await this.#opened(path, O_WRONLY | O_TRUNC, 0, async (fd) => {
-      await this.#put(path, fd, bytes)
+    await this.#opened(path, flags, 0, async (fd) => {
+      await this.#put(path, fd, flags, bytes)
       await this.#own(fd, owner)
     })
   }
 
   async create(path: string, bytes: Uint8Array, owner: VolumeOwner = {}): Promise<void> {
-    const { O_WRONLY, O_CREAT, O_EXCL } = this.fs.constants
+    const flags = EXT.O_WRONLY | EXT.O_CREAT | EXT.O_EXCL
     if (await this.exists(path)) throw new VolumeError('EEXIST', path)
-    await this.#opened(path, O_WRONLY | O_CREAT | O_EXCL, owner.mode ?? 0o644, async (fd) => {
-      await this.#put(path, fd, bytes)
+    await this.#opened(path, flags, owner.mode ?? 0o644, async (fd) => {
+      await this.#put(path, fd, flags, bytes)
       await this.#own(fd, { mode: 0o644, uid: 0, gid: 0, ...owner })
     })
   }
@@ -246,9 +235,7 @@ class Volume implements BootVolume {
   async mkdir(path: string, owner: VolumeOwner = {}): Promise<void> {
     if (await this.exists(path)) throw new VolumeError('EEXIST', path)
     await naming(path, () => this.fs.mkdir(path, owner.mode ?? 0o755))
-    await this.#opened(path, this.fs.constants.O_RDONLY, 0, (fd) =>
-      this.#own(fd, { mode: 0o755, uid: 0, gid: 0, ...owner }),
-    )
+    await this.#opened(path, EXT.O_RDONLY, 0, (fd) => this.#own(fd, { mode: 0o755, uid: 0, gid: 0, ...owner }))
   }
 
   async list(path: string): Promise<string[]> {
@@ -258,11 +245,9 @@ class Volume implements BootVolume {
   }
 
   stat(path: string, { follow = true }: { follow?: boolean } = {}): Promise<VolumeStat> {
-    const { O_RDONLY, O_NOFOLLOW } = this.fs.constants
-    return this.#opened(path, follow ? O_RDONLY : O_RDONLY | O_NOFOLLOW, 0, async (fd) => {
-      const stats = await this.fs.fstat(fd)
-      const kind = stats.isDirectory() ? 'directory' : stats.isSymbolicLink() ? 'symlink' : 'file'
-      return { kind, mode: stats.mode & 0o7777, uid: stats.uid, gid: stats.gid, size: stats.size }
+    return this.#opened(path, follow ? EXT.O_RDONLY : EXT.O_RDONLY | EXT.O_NOFOLLOW, 0, (fd) => {
+      const { mode, uid, gid, size } = this.fs.stat(fd)
+      return { kind: kindOf(mode), mode: mode & 0o7777, uid, gid, size }
     })
   }
 
@@ -305,25 +290,21 @@ class Volume implements BootVolume {
     return `${parent}/${last}`
   }
 
-  async #put(path: string, fd: number, bytes: Uint8Array): Promise<void> {
-    // The library ignores the offset of a buffer, hence the subarrays.
-    const buffer = bufferOf(bytes)
-    for (let at = 0; at < buffer.length;) {
-      const part = buffer.subarray(at, at + PIECE)
-      const { bytesWritten } = await this.fs.write(fd, part, 0, part.length, at)
-      if (bytesWritten === 0) throw new VolumeError('ENOSPC', path)
-      at += bytesWritten
+  async #put(path: string, fd: number, flags: number, bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length;) {
+      const written = await this.fs.write(fd, flags, bytes.subarray(at, at + PIECE), at)
+      if (written === 0) throw new VolumeError('ENOSPC', path)
+      at += written
     }
   }
 
   async #own(fd: number, owner: VolumeOwner | undefined): Promise<void> {
-    if (owner?.mode !== undefined) await this.fs.fchmod(fd, owner.mode)
-    if (owner?.uid !== undefined || owner?.gid !== undefined) await this.fs.fchown(fd, owner.uid ?? 0, owner.gid ?? 0)
+    if (owner?.mode !== undefined) await this.fs.chmod(fd, owner.mode)
+    if (owner?.uid !== undefined || owner?.gid !== undefined) await this.fs.chown(fd, owner.uid ?? 0, owner.gid ?? 0)
   }
 
-  async #opened<T>(path: string, flags: number, mode: number, work: (fd: number) => Promise<T>): Promise<T> {
-    // Use only the descriptor's number: closing the library's handle object does not wait for the close.
-    const { fd } = await naming(path, () => this.fs.open(path, flags, mode))
+  async #opened<T>(path: string, flags: number, mode: number, work: (fd: number) => T | Promise<T>): Promise<T> {
+    const fd = await naming(path, () => this.fs.open(path, flags, mode))
     let broken = false
     try {
       return await naming(path, () => work(fd))

@@ -1,52 +1,32 @@
 /** The parts of the package that are used; it ships no types. Checked against 4.2.5. */
-declare module 'ext2fs' {
-  export interface Disk {
+declare module 'ext2fs/lib/libext2fs.js' {
+  /** A disk as the library's WebAssembly calls it; a rejection becomes EIO. */
+  export interface ExtDisk {
     read(buffer: Buffer, bufferOffset: number, length: number, fileOffset: number): Promise<unknown>
     write(buffer: Buffer, bufferOffset: number, length: number, fileOffset: number): Promise<unknown>
     discard(offset: number, length: number): Promise<unknown>
     flush(): Promise<unknown>
   }
 
-  export interface Stats {
-    mode: number
-    uid: number
-    gid: number
-    size: number
-    isDirectory(): boolean
-    isFile(): boolean
-    isSymbolicLink(): boolean
+  export interface ExtLibrary {
+    onRuntimeInitialized: () => void
+    ccall(
+      name: string,
+      returns: 'number',
+      types: readonly string[],
+      args: readonly number[],
+      options: { async: true },
+    ): Promise<number>
+    /** Keeps an object for the library, which knows it by the number. */
+    setObject(object: unknown): number
+    deleteObject(id: number): void
+    /** A view of the library's memory, until that grows. */
+    getBuffer(pointer: number, length: number): Buffer
+    _malloc_from_js(length: number): number
+    _free_from_js(pointer: number): void
+    _node_ext2fs_stat_i_mode(fd: number): number
+    _node_ext2fs_stat_i_uid(fd: number): number
+    _node_ext2fs_stat_i_gid(fd: number): number
+    _node_ext2fs_stat_i_size(fd: number): number
   }
-
-  export interface Filesystem {
-    readonly constants: {
-      O_RDONLY: number
-      O_WRONLY: number
-      O_RDWR: number
-      O_CREAT: number
-      O_EXCL: number
-      O_TRUNC: number
-      O_NOFOLLOW: number
-    }
-    open(path: string, flags: string | number, mode?: number): Promise<{ readonly fd: number }>
-    close(fd: number): Promise<void>
-    read(fd: number, buffer: Buffer, offset: number, length: number, position: number): Promise<{ bytesRead: number }>
-    write(
-      fd: number,
-      buffer: Buffer,
-      offset: number,
-      length: number,
-      position: number,
-    ): Promise<{ bytesWritten: number }>
-    fstat(fd: number): Promise<Stats>
-    fchmod(fd: number, mode: number): Promise<void>
-    fchown(fd: number, uid: number, gid: number): Promise<void>
-    mkdir(path: string, mode: number): Promise<void>
-    readdir(path: string): Promise<string[]>
-    readlink(path: string): Promise<string>
-    unlink(path: string): Promise<void>
-    rmdir(path: string): Promise<void>
-  }
-
-  export function mount(disk: Disk, offset?: number): Promise<{ promises: Filesystem }>
-  export function umount(filesystem: { promises: Filesystem }): Promise<void>
 }

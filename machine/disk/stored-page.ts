@@ -18,16 +18,17 @@ export const ZEROS: StoredPage = { words: Buffer.alloc(0) }
  */
 export function storedPage(contents: Uint8Array): StoredPage {
   const bytes = bufferOf(contents)
+  const all = wordsOf(bytes)
   let count = 0
-  for (let at = 0; at < PAGE; at += WORD) if (bytes.readInt32LE(at) !== 0) count++
-  if (count > FEW) return sharedPage(bytes)
+  for (const word of all) if (word !== 0) count++
+  if (count > FEW) return sharedPage(bytes, all)
   const words = Buffer.allocUnsafeSlow(count * ENTRY)
   let end = 0
-  for (let at = 0; at < PAGE; at += WORD) {
-    const word = bytes.readInt32LE(at)
-    if (word === 0) continue
+  for (let index = 0; index < all.length; index++) {
+    if (all[index] === 0) continue
+    const at = index * WORD
     words.writeUInt16LE(at, end)
-    words.writeInt32LE(word, end + 2)
+    for (let byte = 0; byte < WORD; byte++) words[end + 2 + byte] = bytes[at + byte]!
     end += ENTRY
   }
   return { words }
@@ -53,8 +54,8 @@ const collected = new FinalizationRegistry<number>((hash) => {
   if (dense.get(hash)?.deref() === undefined) dense.delete(hash)
 })
 
-function sharedPage(bytes: Buffer): StoredPage {
-  const hash = hashOf(bytes)
+function sharedPage(bytes: Buffer, words: Int32Array): StoredPage {
+  const hash = hashOf(words)
   const known = dense.get(hash)?.deref()
   if (known?.dense.equals(bytes)) return known
   const page = { dense: Buffer.from(bytes) }
@@ -65,9 +66,18 @@ function sharedPage(bytes: Buffer): StoredPage {
   return page
 }
 
+/** The words of a page in the order of bytes of this computer, for which a view has to begin at a multiple of four. */
+function wordsOf(bytes: Buffer): Int32Array {
+  const { buffer, byteOffset } = byteOffsetFits(bytes) ? bytes : copyOf(bytes)
+  return new Int32Array(buffer, byteOffset, PAGE / WORD)
+}
+
+const byteOffsetFits = ({ byteOffset }: Buffer): boolean => byteOffset % WORD === 0
+const copyOf = (bytes: Buffer): Uint8Array => new Uint8Array(bytes)
+
 /** FNV-1a over words. */
-function hashOf(bytes: Buffer): number {
+function hashOf(words: Int32Array): number {
   let hash = 0x811c9dc5
-  for (let at = 0; at < PAGE; at += WORD) hash = Math.imul(hash ^ bytes.readInt32LE(at), 0x01000193)
+  for (const word of words) hash = Math.imul(hash ^ word, 0x01000193)
   return hash
 }

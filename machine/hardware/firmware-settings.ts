@@ -23,8 +23,17 @@ const attribute = (
   value: BiosValue,
   more: Partial<BiosAttribute> = {},
 ): BiosAttribute => ({
-  ...{ name, value, type, allowed: [], lower: null, upper: null, shortest: null, longest: null },
-  ...{ readOnly: false, resetRequired: true, unique: false },
+  name,
+  value,
+  type,
+  allowed: [],
+  lower: null,
+  upper: null,
+  shortest: null,
+  longest: null,
+  readOnly: false,
+  resetRequired: true,
+  unique: false,
   ...more,
 })
 

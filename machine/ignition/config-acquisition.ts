@@ -12,6 +12,7 @@ import {
   SPEC_VERSIONS,
   translateIgnition,
   validateIgnition,
+  type IgnitionReport,
   type SpecConfig,
   type SpecVersion,
 } from '../../ignition/index.js'
@@ -60,8 +61,11 @@ export function readBaseConfig(log: IgnitionLog, seen: FetchedConfigs): SpecConf
   log.line('debug', `parsing config with SHA512: ${sha512(Buffer.from(BASE_CONFIG))}`)
   log.line('info', `no config dir at "${CONFIG_FOLDER}/base.platform.d/metal"`)
   seen.push({ kind: 'base', source: 'system', referenced: false })
-  return raised(readIgnition(BASE_CONFIG))
+  return (baseConfig ??= raised(readIgnition(BASE_CONFIG)))
 }
+
+/** {@link BASE_CONFIG} as every stage of every boot reads it; merging changes neither of its configs. */
+let baseConfig: SpecConfig | undefined
 
 export const withBase = (base: SpecConfig, config: SpecConfig): SpecConfig => mergeIgnition(base, config, OWN_VERSION)
 
@@ -104,8 +108,7 @@ export async function acquireConfig(
       await resources.configure()
       return { config: raised(readIgnition({ ignition: { version: '3.0.0' } })), version: null, fetched: [] }
     }
-    report(bytes, log)
-    readIgnition(bytes)
+    if (!report(bytes, log).valid) readIgnition(bytes)
     seen.push({ kind: 'user', source: source!.from, referenced: false })
     const found = await render(bytes, resources, log, seen, offline)
     if (found === 'offline') return needsNetwork()
@@ -200,9 +203,11 @@ function refusalOf({ code, message }: UserError): string {
 }
 
 /** Prints Ignition's findings about a config, without secrets. */
-function report(bytes: Uint8Array, log: IgnitionLog): void {
-  for (const finding of validateIgnition(bytes).findings)
+function report(bytes: Uint8Array, log: IgnitionLog): IgnitionReport {
+  const judged = validateIgnition(bytes)
+  for (const finding of judged.findings)
     log.line(finding.kind === 'error' ? 'crit' : 'warning', discreet(findingLine(finding)))
+  return judged
 }
 
 const raised = ({ config, version }: Pick<ReturnType<typeof readIgnition>, 'config' | 'version'>): SpecConfig =>

@@ -52,5 +52,9 @@ export interface Process {
   stderr(text: string | Uint8Array): void
 }
 
+/** The process as another program sees it. It reads no member of the process, since a signal is made when it is read. */
+export const renamed = (process: Process, argv: Process['argv']): Process =>
+  Object.create(process, { argv: { value: argv, enumerable: true } }) as Process
+
 /** Resolves with the exit code. A rejection is a defect of the simulator, except for the signal's reason. */
 export type Program = (process: Process) => Promise<number>

@@ -68,9 +68,10 @@ export function tool(
   options: OptionTable,
   run: (process: Process, options: Options) => Promise<number | void> | number | void,
 ): Program {
+  const short = new Map(Object.entries(options).map(([name, form]) => [form.replace('=', ''), name]))
   return async (process) => {
     try {
-      return (await run(process, parseOptions(process.argv.slice(1), options))) ?? 0
+      return (await run(process, parseOptions(process.argv.slice(1), options, short))) ?? 0
     } catch (error) {
       if (process.signal.aborted) throw error
       if (error instanceof ToolExit) return error.exitCode
@@ -89,10 +90,9 @@ export function tool(
 }
 
 /** @throws ToolFailure for an unknown option, or one without its value */
-function parseOptions(argv: readonly string[], table: OptionTable): Options {
+function parseOptions(argv: readonly string[], table: OptionTable, short: ReadonlyMap<string, string>): Options {
   const parsed: [string, string][] = []
   const rest: string[] = []
-  const short = new Map(Object.entries(table).map(([name, form]) => [form.replace('=', ''), name]))
   const takesValue = (name: string) => table[name]!.endsWith('=')
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at]!

@@ -278,7 +278,8 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
         if (!entry.stopped) logger('error', `${name} on ${spec.id} broke: ${errorChain(error).join(': ')}`, { error })
         throw error
       })
-    const tracked = running.catch(() => {}).finally(() => this.#programs.delete(tracked))
+    const ended = (): void => void this.#programs.delete(tracked)
+    const tracked: Promise<void> = running.then(ended, ended)
     this.#programs.set(tracked, command.effect === 'writes' ? name : null)
     entry.program = tracked
     return { exitCode: await running }

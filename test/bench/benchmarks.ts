@@ -8,6 +8,7 @@ import { fleetOfThousands } from './fleet.js'
 import { ignitionConfigs } from './ignition.js'
 import { servedImages } from './images.js'
 import { installation } from './install.js'
+import { journals } from './journals.js'
 import { labOfHosts } from './lab-of-hosts.js'
 import { lists } from './lists.js'
 import { localTarget } from './local-target.js'
@@ -44,6 +45,7 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, () => Promise<Outcome>>>
   control: rows(controlOfLabs),
   counts: countsAndCosts,
   quick,
+  journals,
   suites: rows(suites),
   ci: rows(ci),
 }

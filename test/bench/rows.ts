@@ -138,6 +138,7 @@ export const ROWS = {
     'promises a lifecycle',
     'allocated a lifecycle',
   ],
+  journals: ['entries of the journals of 20 seeds'],
   suites: ['npm test', 'npm run test:fast'],
   ci: ['.ci/run with warm peers'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
@@ -153,6 +154,7 @@ export const ONLY_NAMED: readonly BenchmarkName[] = [
   'hundred-thousand',
   'emulators',
   'fleet-of-1000',
+  'journals',
   'suites',
   'ci',
 ]

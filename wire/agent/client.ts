@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import { checkNesting, errorChain, jsonText, type Clock } from '../../runtime/index.js'
+import { checkNesting, errorChain, jsonText, onAbort, type Clock } from '../../runtime/index.js'
 import { ConnectionFailed, type Transport, type WireResponse } from '../exchange.js'
 import type { JsonObject } from '../ironic/node.js'
 import type { CommandList, CommandResult } from './commands.js'
@@ -113,7 +113,7 @@ async function send(
 ): Promise<WireResponse> {
   const ended = new AbortController()
   const exchange = new AbortController()
-  const both = signal ? AbortSignal.any([signal, exchange.signal]) : exchange.signal
+  using _stopped = signal && onAbort(signal, (reason) => exchange.abort(reason))
   const timer = clock.sleep(timeout, { signal: ended.signal }).then(
     () => exchange.abort(new ConnectionFailed(`no answer within ${timeout / 1000} s`)),
     () => {},
@@ -123,7 +123,7 @@ async function send(
       ...request,
       headers: { accept: '*/*', 'content-type': 'application/json' },
       ...(verifyCa === undefined ? {} : { ca: verifyCa }),
-      signal: both,
+      signal: exchange.signal,
     })
   } finally {
     ended.abort(ANSWERED)

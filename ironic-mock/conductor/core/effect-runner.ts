@@ -1,5 +1,5 @@
 import type { Clock, Logger, Probe } from '../../../runtime/index.js'
-import { errorChain } from '../../../runtime/index.js'
+import { errorChain, onAbort } from '../../../runtime/index.js'
 import type { JsonObject, NodeRecord, PowerState, Transport } from '../../../wire/index.js'
 import type { Bmc, Bmcs } from '../../drivers/bmc.js'
 import type { FindImage } from '../../drivers/images.js'
@@ -205,7 +205,8 @@ export class EffectRunner {
   async #within(limit: number, goal: string, work: Promise<void>, signal: AbortSignal): Promise<void> {
     if (limit <= 0) return work
     const done = new AbortController()
-    const late = this.#options.clock.sleep(limit, { signal: AbortSignal.any([signal, done.signal]) }).then(() => {
+    using _stopped = onAbort(signal, (reason) => done.abort(reason))
+    const late = this.#options.clock.sleep(limit, { signal: done.signal }).then(() => {
       throw new Error(`Failed to set node power state to ${goal}.`)
     })
     try {

@@ -289,7 +289,7 @@ export class NodeTask {
   reaction(): Reaction {
     const patch: NodePatch = {}
     for (const key of Object.keys(this.node) as (keyof NodeRecord)[])
-      if (this.node[key] !== this.situation.node[key]) Object.assign(patch, { [key]: this.node[key] })
+      if (this.node[key] !== this.situation.node[key]) (patch as Record<string, unknown>)[key] = this.node[key]
     // Error messages quote URLs of the record, with their passwords.
     if (typeof patch.last_error === 'string') patch.last_error = withoutPasswords(patch.last_error)
     if (typeof patch.maintenance_reason === 'string' && this.node.fault !== null)

@@ -44,8 +44,9 @@ export async function blockNodes(inside: Inside): Promise<BlockDiskNode[]> {
   const disks: BlockDiskNode[] = []
   for (const disk of inside.spec.disks) disks.push(await diskNode(inside, disk))
   const arrays: BlockDiskNode[] = []
-  for (const array of await findArrays(inside, flatNodes(disks)))
+  for (const array of await findArrays(inside, disks))
     if (array.device) arrays.push(await arrayNode(array, array.device))
+  if (arrays.length === 0) return disks
   return [...disks, ...arrays.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))]
 }
 
@@ -146,8 +147,9 @@ export async function findNode(inside: Inside, path: string): Promise<BlockNode 
   if (!path.startsWith('/dev/')) return undefined
   const name = path.slice('/dev/'.length)
   if (!/^(disk\/|md)/.test(name) && ![...inside.disks.keys()].some((disk) => name.startsWith(disk))) return undefined
-  const nodes = flatNodes(await blockNodes(inside))
-  return nodes.find((node) => node.name === name || node.links.includes(path))
+  for (const disk of await blockNodes(inside))
+    for (const node of [disk, ...disk.partitions]) if (node.name === name || node.links.includes(path)) return node
+  return undefined
 }
 
 /** Reads within a disk or partition; fewer bytes at its end. */

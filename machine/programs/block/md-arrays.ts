@@ -7,7 +7,7 @@ import {
   type MdSuperblock,
 } from '../../disk/md-superblock.js'
 import type { BlockDevice } from '../../disk/block-device.js'
-import { blockNodes, readNode, type BlockNode } from './block-nodes.js'
+import { blockNodes, flatNodes, readNode, type BlockDiskNode, type BlockNode } from './block-nodes.js'
 import type { Inside } from '../program.js'
 
 /** An array as its members' superblocks describe it. */
@@ -37,10 +37,11 @@ export async function readMdSuperblock(node: BlockNode): Promise<MdSuperblock | 
  * The arrays whose members are among these disks and partitions. udev's rules assemble an array when its members appear,
  * so an array without a name in this boot gets the highest free number.
  */
-export async function findArrays(inside: Inside, nodes: readonly BlockNode[]): Promise<MdArray[]> {
+export async function findArrays(inside: Inside, disks: readonly BlockDiskNode[]): Promise<MdArray[]> {
+  const isMember = ({ filesystem }: BlockNode): boolean => filesystem?.type === 'linux_raid_member'
+  if (!disks.some((disk) => isMember(disk) || disk.partitions.some(isMember))) return []
   const found = new Map<string, { superblock: MdSuperblock; members: (BlockNode | undefined)[] }>()
-  for (const node of nodes) {
-    if (node.filesystem?.type !== 'linux_raid_member') continue
+  for (const node of flatNodes(disks).filter(isMember)) {
     const superblock = await readMdSuperblock(node)
     if (!superblock || superblock.role >= superblock.members) continue
     const uuid = uuidOf(superblock)

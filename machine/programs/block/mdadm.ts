@@ -7,7 +7,7 @@ import {
   type MdSuperblock,
   type RaidLevel,
 } from '../../disk/md-superblock.js'
-import { blockNodes, findNode, flatNodes, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
+import { blockNodes, findNode, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
 import { findArrays, forgetArray, nameArray, readMdSuperblock, setStopped, type MdArray } from './md-arrays.js'
 import { arrayLine, detail, detailExport, examination, examinationExport } from './md-report.js'
 import type { Inside, Process } from '../program.js'
@@ -141,7 +141,7 @@ const memberOfRunning = (nodes: readonly BlockDiskNode[], node: BlockNode) =>
 const everyArray = async (inside: Inside): Promise<MdArray[]> =>
   findArrays(
     inside,
-    flatNodes(await blockNodes(inside)).filter(({ disk }) => !disk.name.startsWith('md')),
+    (await blockNodes(inside)).filter(({ kind }) => kind === 'disk'),
   )
 
 async function runningArray(inside: Inside, path: string): Promise<BlockDiskNode & { array: MdArray }> {

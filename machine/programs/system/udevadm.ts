@@ -3,7 +3,7 @@ import { mdUuid } from '../../disk/md-superblock.js'
 import type { DiskSpec } from '../../machine-spec.js'
 import { blockNodes, findNode, flatNodes, type BlockDiskNode, type BlockNode } from '../block/block-nodes.js'
 import { levelName } from '../block/md-arrays.js'
-import type { Inside, Program } from '../program.js'
+import { renamed, type Inside, type Program } from '../program.js'
 import { tool, ToolFailure } from '../tool.js'
 
 /** Properties that udev's rules give a disk or partition. */
@@ -30,11 +30,10 @@ function udevProperties(inside: Inside, node: BlockNode): Record<string, string>
     ['ID_FS_UUID', filesystem?.uuid],
     ['ID_FS_TYPE', filesystem?.type],
   ]
-  return Object.fromEntries(
-    properties.flatMap(([name, value]) =>
-      value === null || value === undefined || value === false || value === '' ? [] : [[name, String(value)]],
-    ),
-  )
+  const shown: Record<string, string> = {}
+  for (const [name, value] of properties)
+    if (value !== null && value !== undefined && value !== false && value !== '') shown[name] = String(value)
+  return shown
 }
 
 type Property = [string, string | number | null | undefined | false]
@@ -124,7 +123,7 @@ export const udevadm: Program = async (process) => {
   const [, verb, ...rest] = process.argv
   switch (verb) {
     case 'info':
-      return info({ ...process, argv: ['udevadm', ...rest] })
+      return info(renamed(process, ['udevadm', ...rest]))
     case 'settle':
     case 'trigger':
     case 'control':
