@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { constants, createReadStream } from 'node:fs'
+import { constants } from 'node:fs'
 import { copyFile, mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import type { Artifact } from '../../coreos/index.js'
-import { decodedFile } from '../../bytes/index.js'
+import { decodedFile, digestOfFile } from '../../bytes/index.js'
 import { held, temporaryFolder, UserError, type Clock, type Logger, type TemporaryFolder } from '../../runtime/index.js'
 import type { Asset } from '../../targets/index.js'
 import type { CachedImage, ImageCache } from '../../steps/index.js'
@@ -145,14 +144,10 @@ async function unpack({ path }: CachedImage, to: string, { clock, signal }: Down
 
 /** SHA-256 of a file; null when it does not exist. */
 async function digestOf(path: string, clock: Clock, signal: AbortSignal): Promise<string | null> {
-  const hash = createHash('sha256')
   try {
-    await held(clock, `reading ${path}`, () =>
-      pipeline(createReadStream(path, { highWaterMark: 2 ** 20 }), hash, { signal }),
-    )
+    return await digestOfFile(path, clock, { signal })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
   }
-  return hash.digest('hex')
 }
