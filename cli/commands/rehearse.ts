@@ -12,11 +12,10 @@ import {
   type StoryLine,
 } from '../../cluster/index.js'
 import type { Images } from '../../registry/index.js'
-import { isDiskFull, type Logger, UserError } from '../../runtime/index.js'
+import { isDiskFull, type Logger, nearest, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { imagesFor } from '../streams/fetching.js'
 import { logTo } from '../output/log.js'
-import { nearest } from '../output/nearest.js'
 import type { Options } from '../options/options.js'
 import type { REHEARSE_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
