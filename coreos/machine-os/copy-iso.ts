@@ -1,6 +1,6 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, UserError, type Clock } from '../../runtime/index.js'
+import { held, makeFolder, UserError, type Clock } from '../../runtime/index.js'
 import { openFileSource, overlay, sha256OfParts, streamOf } from '../../bytes/index.js'
 import { editLiveKargs } from '../live/kargs-edit.js'
 import { openLiveIso } from '../live/live-iso.js'
@@ -28,7 +28,7 @@ export interface CopyOptions {
 export async function copyIso(options: CopyOptions): Promise<void> {
   const { source, destination, clock } = options
   const isos = await storedIsos(source, clock)
-  await held(clock, `making ${destination}`, () => mkdir(destination, { recursive: true }))
+  await held(clock, `making ${destination}`, () => makeFolder(destination))
   for (const iso of isos) await copyOne(iso, options)
 }
 
