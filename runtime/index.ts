@@ -38,6 +38,7 @@ export {
   sharedAbort,
   type SharedAbort,
   unlessAborted,
+  withinLimit,
 } from './lifetime.js'
 export { takeLock, tryLock } from './lock-file.js'
 export { type Logger, type LogLevel, silent, withFields } from './logger.js'
