@@ -1,6 +1,15 @@
 import { connect } from 'node:tls'
 import { DEFAULT_LIMITS, exchange, readUpTo } from '../../bytes/index.js'
-import { inParallel, onAbort, seconds, sharedAbort, silent, UserError, withinLimit, type Clock } from '../../runtime/index.js'
+import {
+  inParallel,
+  onAbort,
+  seconds,
+  sharedAbort,
+  silent,
+  UserError,
+  withinLimit,
+  type Clock,
+} from '../../runtime/index.js'
 import { bmcAgent } from './pinned-agent.js'
 import { linksIn, objectIn, RedfishClient, textIn } from './redfish-client.js'
 
