@@ -43,7 +43,15 @@ export {
 export { takeLock, tryLock } from './lock-file.js'
 export { type Logger, type LogLevel, silent, withFields } from './logger.js'
 export { checkNesting, DEEPEST, isNestedDeeper, isObject, jsonText, pointerParts, readNested } from './json.js'
-export { DURATION_PATTERN, durationText, elapsedText, parseSize, readDuration, sizeText } from './quantity.js'
+export {
+  DURATION_PATTERN,
+ 
+  durationText,
+  elapsedText,
+  parseSize,
+  readDuration,
+  sizeText,
+} from './quantity.js'
 export { packageFile, packageVersion } from './package-file.js'
 export { Probe, type ProbePoint } from './probe.js'
 export {
@@ -79,6 +87,7 @@ export { type Due, TimerHeap } from './timer-heap.js'
 export { type ClockState, type Mover, LabTimeOver, NothingLeftToHappen, VirtualClock } from './virtual-clock.js'
 export { type ClockMode, LabClock, standsStill } from './system-lab-clock.js'
 export { didYouMean, nearest } from './text/nearest.js'
+export { literalPattern, wildcard } from './text/patterns.js'
 export { schemaProblem, type SchemaProblem } from './text/schema-problem.js'
 export { yamlPlace } from './text/yaml-place.js'
 export { visibleLine, visibleText } from './visible-text.js'
