@@ -45,7 +45,7 @@ export { type Logger, type LogLevel, silent, withFields } from './logger.js'
 export { checkNesting, DEEPEST, isNestedDeeper, isObject, jsonText, pointerParts, readNested } from './json.js'
 export {
   DURATION_PATTERN,
- 
+  DURATION_RANGE_PATTERN,
   durationText,
   elapsedText,
   parseSize,
