@@ -1,4 +1,4 @@
-import { errorChain, Mutex, Probe, Scope, unlessAborted, withFields, type Logger } from '../runtime/index.js'
+import { errorChain, Mutex, Probe, Scope, Timer, unlessAborted, withFields, type Logger } from '../runtime/index.js'
 import { readHardware, rootDeviceHints } from '../steps/index.js'
 import { ConnectionFailed, type Dispatch, type JsonObject } from '../wire/index.js'
 import type { Agent, AgentOptions } from './agent-options.js'
@@ -14,7 +14,6 @@ import { reduce } from './reduce.js'
 import type { Reduction, Rules } from './reduction.js'
 import { initialState, isServing, newBoot, runningCommand, type AgentState, type Phase } from './state.js'
 import { TargetFacts } from './target-facts.js'
-import { Timer } from './timer.js'
 
 /**
  * Starts an agent: the shell around {@link reduce}. Events are processed one at a time, and the state is saved before
@@ -65,7 +64,7 @@ class RunningAgent implements Agent {
     this.#scope.onClose(async () => {
       // Wait for a running save: the owner of the storage may close it after the stop.
       await this.#events.run(() => {})
-      this.#timer.cancel()
+      this.#timer.stop()
     })
     this.#facts = new TargetFacts({
       target,
@@ -143,7 +142,7 @@ class RunningAgent implements Agent {
   #begin(): void {
     const { startDelay } = this.#settings
     if (startDelay === 0) return this.#send({ kind: 'started' })
-    this.#timer.set(this.#options.clock.now() + startDelay, false, () => this.#send({ kind: 'started' }))
+    this.#timer.start(startDelay, () => this.#send({ kind: 'started' }))
   }
 
   get phase(): Phase {
@@ -224,7 +223,7 @@ class RunningAgent implements Agent {
   }
 
   #wait(until: number, weak: boolean, wake: Wake): void {
-    this.#timer.set(until, weak, () => this.#send({ kind: 'woke', for: wake }))
+    this.#timer.start(until - this.#options.clock.now(), () => this.#send({ kind: 'woke', for: wake }), { weak })
   }
 
   /** Looks the node up again. Only the node of the answer is used: this boot has its token. */

@@ -22,6 +22,7 @@ export { xz } from './compression/xz-writer.js'
 export { loadZstd } from './compression/zstd-writer.js'
 export { ERRORS } from './errors.js'
 export { type FileSource, openFileSource as openFileSource } from './file-source.js'
+export { digestOfFile, readParts, sha256OfParts } from './file-digest.js'
 export { sha256Hex } from './sha256.js'
 export { FormatError } from './format-error.js'
 export { contentRange, unsatisfiedSize } from './http/content-range.js'
@@ -41,6 +42,7 @@ export {
 export { DEFAULT_LIMITS, type HttpLimits } from './http/limits.js'
 export { proxyFor, type ProxySettings } from './http/proxy.js'
 export { readUpTo } from './http/read-up-to.js'
+export { retryAfter } from './http/retry-after.js'
 export { type IsoEntry, type IsoFilesystem, NotOnIso, readIso9660 } from './iso9660/read-iso9660.js'
 export { writeIso } from './iso9660/write-iso9660.js'
 export type { Representation } from './server/answer.js'
@@ -49,6 +51,7 @@ export { type FileServerOptions, type Found, serveFiles, type StreamedRepresenta
 export type { Headers } from './server/preconditions.js'
 export {
   authority,
+  basicAuthorization,
   bracketed,
   isLoopback,
   maskedAddress,

@@ -31,9 +31,13 @@ export function splitCredentials(url: string | URL): { url: URL; authorization: 
   const { username, password } = plain
   if (username === '' && password === '') return { url: plain, authorization: null }
   plain.username = plain.password = ''
-  const pair = `${percentDecoded(username)}:${percentDecoded(password)}`
-  return { url: plain, authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+  const account = { username: percentDecoded(username), password: percentDecoded(password) }
+  return { url: plain, authorization: basicAuthorization(account) }
 }
+
+/** Value of an `Authorization` header with Basic credentials (RFC 7617), in UTF-8. A name must have no colon. */
+export const basicAuthorization = ({ username, password }: { username: string; password: string }): string =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 
 function percentDecoded(text: string): string {
   try {

@@ -1,6 +1,6 @@
 /** The mock Ironic: API, conductor, drivers, store. */
 export { createIronicApi, type Guard, type IronicApiOptions, ironicRefusal } from './api/ironic-api.js'
-export { basicAuth, basicAuthorization } from './auth/basic-auth.js'
+export { basicAuth } from './auth/basic-auth.js'
 export type { Conductor, DriverDescription } from './conductor/core/conductor.js'
 export { type Ironic, type IronicState, openIronic } from './conductor/core/open-ironic.js'
 export { type ConductorConf, UPSTREAM_CONF } from './conductor/core/conductor-conf.js'

@@ -1,5 +1,5 @@
 import { parse } from 'yaml'
-import { readNested } from '../runtime/index.js'
+import { isObject, readNested } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
 import type { SecretManifest } from './manifest-types.js'
 
@@ -58,6 +58,6 @@ export function secretObject(secret: SecretManifest, keys: readonly string[]): J
     // The parser's message quotes the text, which is secret.
     throw new BadSecret([], `its ${keys[0]} is neither YAML nor JSON`)
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+  if (isObject(value)) return value
   throw new BadSecret([], `its ${keys[0]} is not a set of keys and values`)
 }

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { isMap, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml'
-import { checkNesting, readNested, UserError } from '../runtime/index.js'
+import { LineCounter, parseAllDocuments } from 'yaml'
+import { checkNesting, pointerParts, readNested, UserError, yamlPlace } from '../runtime/index.js'
 import { MANIFEST_SCHEMAS, type ManifestKind } from './manifest-schema.js'
 import type { Manifest } from './manifest-types.js'
 
@@ -58,8 +58,8 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
   if (!Array.isArray(documents)) return { manifests, findings }
   for (const [index, document] of documents.entries()) {
     const finding: ReadManifest['finding'] = (kind, path, message) => {
-      const place = placeOf(document, path, lines)
-      return { kind, file, document: index + 1, path: pathText(path), ...place, message }
+      const { line = null, col: column = null } = yamlPlace(document, path, lines) ?? {}
+      return { kind, file, document: index + 1, path: pathText(path), line, column, message }
     }
     if (document.errors.length > 0) {
       for (const { message, pos } of document.errors) {
@@ -117,33 +117,9 @@ const pathText = (path: readonly (string | number)[]): string =>
     '',
   )
 
-/** Line and column of a value; of its parent when the value is missing. */
-function placeOf(document: Document, path: readonly (string | number)[], lines: LineCounter) {
-  for (let length = path.length; length >= 0; length--) {
-    const start = startOf(document, path.slice(0, length))
-    if (start === undefined) continue
-    const { line, col } = lines.linePos(start)
-    return { line, column: col }
-  }
-  return { line: null, column: null }
-}
-
-function startOf(document: Document, path: readonly (string | number)[]): number | undefined {
-  if (path.length === 0) return document.contents?.range?.[0]
-  const holder = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
-  // The key's place, not the value's, which may start lines below.
-  const pair = isMap(holder) ? holder.items.find(({ key }) => String(key) === path.at(-1)) : undefined
-  const node = pair ? (pair.key as Node) : (document.getIn(path, true) as Node | undefined)
-  return node?.range?.[0]
-}
-
 function schemaComplaints(errors: readonly ErrorObject[]): [path: (string | number)[], message: string][] {
   return errors.map((error) => {
-    const path = error.instancePath
-      .split('/')
-      .slice(1)
-      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-      .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+    const path = pointerParts(error.instancePath).map((part) => (/^\d+$/.test(part) ? Number(part) : part))
     const params = error.params as Record<string, unknown>
     switch (error.keyword) {
       case 'additionalProperties':

@@ -29,11 +29,29 @@ export { ERRORS } from './errors.js'
 export { inParallel } from './in-parallel.js'
 export { type ConfigFile, parseIni } from './ini.js'
 export { LazyMap } from './lazy-map.js'
-export { delayed, Mutex, onAbort, opening, Scope, sharedAbort, type SharedAbort, unlessAborted } from './lifetime.js'
+export {
+  delayed,
+  Mutex,
+  onAbort,
+  opening,
+  Scope,
+  sharedAbort,
+  type SharedAbort,
+  unlessAborted,
+  withinLimit,
+} from './lifetime.js'
 export { takeLock, tryLock } from './lock-file.js'
 export { type Logger, type LogLevel, silent, withFields } from './logger.js'
-export { checkNesting, DEEPEST, isNestedDeeper, isObject, jsonText, readNested } from './json.js'
-export { DURATION_PATTERN, durationText, elapsedText, parseSize, readDuration, sizeText } from './quantity.js'
+export { checkNesting, DEEPEST, isNestedDeeper, isObject, jsonText, pointerParts, readNested } from './json.js'
+export {
+  DURATION_PATTERN,
+  DURATION_RANGE_PATTERN,
+  durationText,
+  elapsedText,
+  parseSize,
+  readDuration,
+  sizeText,
+} from './quantity.js'
 export { packageFile, packageVersion } from './package-file.js'
 export { Probe, type ProbePoint } from './probe.js'
 export {
@@ -58,12 +76,19 @@ export {
   wordList,
   yesOrNo,
 } from './setting.js'
-export { makeFolder } from './make-folder.js'
+export { makeFolder } from './files/make-folder.js'
+export { replaceFile, replaceFileSync } from './files/replace-file.js'
 export { systemClock } from './system-clock.js'
 export { collectSooner, keepGarbageSmall, letGarbageGrow } from './system-memory.js'
 export { systemRandom } from './system-random.js'
-export { sweepTemporaryFolders, temporaryFolder, type TemporaryFolder } from './temporary-folder.js'
+export { sweepTemporaryFolders, temporaryFolder, type TemporaryFolder } from './files/temporary-folder.js'
+export { Timer } from './timer.js'
 export { type Due, TimerHeap } from './timer-heap.js'
 export { type ClockState, type Mover, LabTimeOver, NothingLeftToHappen, VirtualClock } from './virtual-clock.js'
 export { type ClockMode, LabClock, standsStill } from './system-lab-clock.js'
+export { didYouMean, nearest } from './text/nearest.js'
+export { literalPattern, wildcard } from './text/patterns.js'
+export { columns, type ColumnOptions, wrapped } from './text/text-layout.js'
+export { schemaProblem, type SchemaProblem } from './text/schema-problem.js'
+export { yamlPlace } from './text/yaml-place.js'
 export { visibleLine, visibleText } from './visible-text.js'

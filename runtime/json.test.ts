@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parse, parseDocument } from 'yaml'
-import { checkNesting, isNestedDeeper, jsonText, readNested } from './json.js'
+import { checkNesting, isNestedDeeper, jsonText, pointerParts, readNested } from './json.js'
 import { UserError } from './error.js'
 
 /** `[[[...]]]` */
@@ -65,4 +65,13 @@ describe('a parser that recurses', () => {
   test('what else it throws stays', () => {
     expect(() => readNested('a: [', 'x', parse)).toThrow(/Flow sequence/)
   })
+})
+
+test.each([
+  ['', []],
+  ['/a/0/b', ['a', '0', 'b']],
+  ['/a~1b/c~0d/~01', ['a/b', 'c~d', '~1']],
+  ['/', ['']],
+])('the pointer "%s" has the parts %j', (pointer, parts) => {
+  expect(pointerParts(pointer)).toEqual(parts)
 })

@@ -118,3 +118,13 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 /** Whether a parsed JSON value is an object: not null, and not a list. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Keys and indexes of a JSON pointer (RFC 6901), as in ajv's `instancePath`; none for the pointer of the whole document.
+ * Text before the first slash is ignored.
+ */
+export const pointerParts = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))

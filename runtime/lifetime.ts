@@ -193,6 +193,39 @@ export function onAbort(signal: AbortSignal, then: (reason: unknown) => void): D
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', aborted) }
 }
 
+export interface Limit {
+  /** Milliseconds of the clock. */
+  ms: number
+  clock: Clock
+  /** A weak limit is no reason for a virtual clock to jump. */
+  weak?: boolean
+  signal?: AbortSignal | undefined
+  /** The reason of the abort at the limit. */
+  late: () => Error
+}
+
+/**
+ * Runs `work` with a signal that is aborted at a limit of time, or together with the caller's signal and by its reason.
+ * Ends when the work does, which has to heed its signal.
+ */
+export async function withinLimit<T>(
+  { ms, clock, weak = false, signal, late }: Limit,
+  work: (either: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const [done, either] = [new AbortController(), new AbortController()]
+  using _ = signal && onAbort(signal, (reason) => either.abort(reason))
+  const timer = clock.sleep(ms, { weak, signal: done.signal }).then(() => either.abort(late()), nothing)
+  try {
+    return await work(either.signal)
+  } finally {
+    done.abort(DONE)
+    await timer
+  }
+}
+
+/** Made once, so that no exception with a stack is made for the usual case. */
+const DONE = new Error('done')
+
 /** An end without a value: a mutex holds no result. */
 const nothing = (): void => {}
 

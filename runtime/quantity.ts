@@ -4,6 +4,9 @@ const TIMES = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as cons
 /** Pattern of the texts that {@link readDuration} takes, for schemas. */
 export const DURATION_PATTERN = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$'
 
+/** Pattern of one such text, or of two with `..` between them: `60s..1m30s`. */
+export const DURATION_RANGE_PATTERN = `${DURATION_PATTERN.slice(0, -1)}(\\.\\.${DURATION_PATTERN.slice(1, -1)})?$`
+
 /**
  * Reads a length of time, as in `90s`, `31m` or `1h30m`; a number counts milliseconds.
  *

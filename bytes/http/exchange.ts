@@ -2,7 +2,7 @@ import { request as plainRequest, type Agent, type ClientRequest, type IncomingM
 import { request as tlsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { held, onAbort, systemClock, type Clock } from '../../runtime/index.js'
+import { held, systemClock, withinLimit, type Clock } from '../../runtime/index.js'
 import { splitCredentials } from '../url.js'
 import { AnswerBody } from './answer-body.js'
 import { hostAndPort, openConnection, placeOf } from './connection.js'
@@ -51,37 +51,17 @@ export async function exchange(what: Exchange): Promise<ExchangeAnswer> {
     ...(proxy === undefined ? {} : { proxy: hostAndPort(new URL(proxy)) }),
   }
   return held(clock, `${what.method} ${place.at}`, async () => {
+    const limit = (ms: number, code: FetchFailureCode) => ({
+      ...{ ms, clock: systemClock(), signal },
+      late: () => new FetchFailure(code, place, { detail: `after ${ms / 1000} s` }),
+    })
     const socket = agent
       ? undefined
-      : await within(limits.connect, 'connect-timeout', place, signal, (either) =>
+      : await withinLimit(limit(limits.connect, 'connect-timeout'), (either) =>
           openConnection({ ...what, proxy, place, signal: either }),
         )
-    return within(limits.header, 'header-timeout', place, signal, (either) => answerTo(what, socket, place, either))
+    return withinLimit(limit(limits.header, 'header-timeout'), (either) => answerTo(what, socket, place, either))
   })
-}
-
-/** Runs `work` with a signal that is aborted when `limit` milliseconds of wall time have passed. */
-async function within<T>(
-  limit: number,
-  code: FetchFailureCode,
-  place: FailurePlace,
-  signal: AbortSignal,
-  work: (either: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const [done, either] = [new AbortController(), new AbortController()]
-  using _ = onAbort(signal, (reason) => either.abort(reason))
-  const timer = systemClock()
-    .sleep(limit, { signal: done.signal })
-    .then(
-      () => either.abort(new FetchFailure(code, place, { detail: `after ${limit / 1000} s` })),
-      () => {},
-    )
-  try {
-    return await work(either.signal)
-  } finally {
-    done.abort(DONE)
-    await timer
-  }
 }
 
 function answerTo(
@@ -175,5 +155,3 @@ function early(error: unknown, request: ClientRequest | undefined, place: Failur
 
 /** Node gives a parser to the next connection when its own is destroyed; one in the middle of its work spoils that. */
 const afterParsing = (then: () => void): void => process.nextTick(then)
-
-const DONE = new Error('done')

@@ -1,6 +1,6 @@
 import { parseSize } from '../../runtime/index.js'
 import { openImageCache } from '../../lab/index.js'
-import { silent, systemClock } from '../../runtime/index.js'
+import { silent, sizeText, systemClock } from '../../runtime/index.js'
 import type { ImageCache, ImageEntry } from '../../steps/index.js'
 import type { Environment } from '../environment.js'
 import { cacheFolder } from '../options/image-cache.js'
@@ -28,7 +28,7 @@ export async function cachePrune(options: PruneOptions, environment: Environment
   const left = inUse === 0 ? '' : `; ${inUse} stay, since installations use them`
   print(
     { event: 'pruned', images, freed, in_use: inUse },
-    `${images} ${images === 1 ? 'image' : 'images'} deleted, ${shownSize(freed)} freed${left}`,
+    `${images} ${images === 1 ? 'image' : 'images'} deleted, ${sizeText(freed)} freed${left}`,
   )
   return 0
 }
@@ -73,13 +73,7 @@ function textOf({ record, size, used }: ImageEntry): string {
   const { sha256, kind, transcoded, verified, sources } = record
   const form = transcoded ? `${kind} as ${'as' in transcoded ? transcoded.as : 'zst'}` : kind
   const vouched = verified.signed ? `signed by ${verified.signed.by}` : verified.sha256 ? 'digest known' : 'unsigned'
-  return `${sha256.slice(0, 16)}  ${form.padEnd(9)}  ${shownSize(size).padStart(9)}  used ${isoTime(used)}  ${vouched}  ${sources.join(' ')}`
+  return `${sha256.slice(0, 16)}  ${form.padEnd(9)}  ${sizeText(size).padStart(9)}  used ${isoTime(used)}  ${vouched}  ${sources.join(' ')}`
 }
 
 const isoTime = (seconds: number): string => new Date(seconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z')
-
-function shownSize(bytes: number): string {
-  for (const [unit, size] of [['GiB', 2 ** 30] as const, ['MiB', 2 ** 20] as const, ['KiB', 2 ** 10] as const])
-    if (bytes >= size) return `${(bytes / size).toFixed(1)} ${unit}`
-  return `${bytes} B`
-}

@@ -1,7 +1,6 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chaos as play, chaosTest, faultsYaml, journalOf, type ChaosReport } from '../../lab/index.js'
-import { durationText, readDuration } from '../../runtime/index.js'
+import { durationText, makeFolder, readDuration } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { unwritable, writeOutput } from '../output/write-output.js'
 import { faultsIn } from './fault.js'
@@ -66,7 +65,7 @@ async function write(report: ChaosReport, folder: string): Promise<string[]> {
     'journal.ndjson': journal.map((entry) => `${JSON.stringify(entry)}\n`).join(''),
     ...(last ? { 'faults.yaml': faultsYaml(plan, last), 'chaos.test.ts': chaosTest(plan, last) } : {}),
   }
-  await mkdir(folder, { recursive: true }).catch((cause: unknown) => {
+  await makeFolder(folder).catch((cause: unknown) => {
     throw unwritable(folder, cause, { kind: 'usage', remedy: 'name a folder with --out' })
   })
   for (const [name, contents] of Object.entries(files)) await writeOutput(join(folder, name), contents)

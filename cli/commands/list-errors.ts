@@ -12,7 +12,7 @@ import { ERRORS as METAL3 } from '../../metal3/index.js'
 import { ERRORS as RECORDING } from '../../recording/index.js'
 import { ERRORS as REGISTRY } from '../../registry/index.js'
 import { ERRORS as RUNS } from '../../runs/index.js'
-import { ERRORS as RUNTIME, UserError } from '../../runtime/index.js'
+import { ERRORS as RUNTIME, nearest, UserError } from '../../runtime/index.js'
 import { ERRORS as STEPS } from '../../steps/index.js'
 import { ERRORS as TARGETS } from '../../targets/index.js'
 import { ERRORS as WIRE } from '../../wire/index.js'
@@ -20,7 +20,6 @@ import type { Environment } from '../environment.js'
 import { ERRORS as CLI } from '../errors.js'
 import type { ERRORS_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
-import { nearest } from '../output/nearest.js'
 
 const CATALOGUES = {
   ...{ ...RUNTIME, ...BYTES, ...WIRE, ...IGNITION, ...REGISTRY, ...COREOS, ...TARGETS, ...STEPS, ...MACHINE, ...AGENT },

@@ -12,11 +12,10 @@ import {
   type StoryLine,
 } from '../../cluster/index.js'
 import type { Images } from '../../registry/index.js'
-import { isDiskFull, type Logger, UserError } from '../../runtime/index.js'
+import { isDiskFull, type Logger, nearest, UserError, wrapped } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { imagesFor } from '../streams/fetching.js'
 import { logTo } from '../output/log.js'
-import { nearest } from '../output/nearest.js'
 import type { Options } from '../options/options.js'
 import type { REHEARSE_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
@@ -114,7 +113,7 @@ function listText(columns = 80): string {
     const width = Math.max(...entries.map(({ name }) => name.length)) + 2
     return entries
       .map(({ name, text }) => {
-        const lines = wrap(text, Math.max(30, columns - width - 2))
+        const lines = wrapped(text.split(' '), Math.max(30, columns - width - 2))
         return lines.map((line, at) => `  ${at === 0 ? name.padEnd(width) : ' '.repeat(width)}${line}\n`).join('')
       })
       .join('')
@@ -125,14 +124,4 @@ function listText(columns = 80): string {
     '\nBehaviours for --without, with the scenario that shows what would happen:\n',
     shown(ALL_BEHAVIOURS.map(({ name, says, story }) => ({ name, text: `${says} (${story})` }))),
   ].join('')
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
-  return lines
 }

@@ -1,7 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { standardManagers } from '../../steps/index.js'
-import { UserError } from '../../runtime/index.js'
+import { makeFolder, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { Options } from '../options/options.js'
 import { stepSource, testSource, type StepNames } from './step-template.js'
@@ -18,7 +18,7 @@ export async function stepNew(
   const file = join(dir, `${names.file}.ts`)
   const test = join(dir, `${names.file}.test.ts`)
   try {
-    await mkdir(dir, { recursive: true })
+    await makeFolder(dir)
   } catch (cause) {
     throw new UserError('step-new', `the folder ${dir} cannot be made`, {
       cause,

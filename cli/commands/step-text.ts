@@ -1,3 +1,4 @@
+import { columns } from '../../runtime/index.js'
 import type { ArgSchema, Step } from '../../steps/index.js'
 import type { StepKind } from '../../wire/index.js'
 import type { Offered } from './step.js'
@@ -26,12 +27,7 @@ export function listText(offered: readonly Offered[]): string {
       .join(', '),
     manager.className,
   ])
-  const all = [['STEP', 'INTERFACE', 'RUNS IN', 'MANAGER'], ...rows]
-  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
-  return `${all
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  '))
-    .map((line) => `${line.trimEnd()}\n`)
-    .join('')}`
+  return columns([['STEP', 'INTERFACE', 'RUNS IN', 'MANAGER'], ...rows], { gap: 2 })
 }
 
 /** Help of a step: its arguments and how to request it. */

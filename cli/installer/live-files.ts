@@ -1,7 +1,7 @@
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { link, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { streamOf, type ByteSource } from '../../bytes/index.js'
-import { type Clock, temporaryFolder } from '../../runtime/index.js'
+import { type Clock, makeFolder, temporaryFolder } from '../../runtime/index.js'
 import { LiveImageError, type NamedFile } from '../../coreos/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { readStandardInput } from '../options/standard-input.js'
@@ -51,7 +51,7 @@ export const extractPath = (folder: string, name: string): string => `${folder.r
 
 /** Writes a new file into a folder, and makes the folder when it is missing. */
 export async function extractTo(folder: string, path: string, source: ByteSource): Promise<void> {
-  await LiveImageError.during(`creating directory ${folder}`, () => mkdir(folder, { recursive: true }))
+  await LiveImageError.during(`creating directory ${folder}`, () => makeFolder(folder))
   await writeNew(path, source)
 }
 

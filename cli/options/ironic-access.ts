@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { basicAuthorization } from '../../ironic-mock/index.js'
+import { basicAuthorization } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { ClientTls } from '../../wire/index.js'
 

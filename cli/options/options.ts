@@ -1,7 +1,6 @@
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import { readFile } from 'node:fs/promises'
-import { UserError } from '../../runtime/index.js'
-import { nearest } from '../output/nearest.js'
+import { nearest, UserError } from '../../runtime/index.js'
 import { OPTIONS, variableOf, type OptionName, type Options } from './option-table.js'
 import type { OptionShape } from './table/shape.js'
 import { SECRET_VARIABLES } from './secrets.js'

@@ -1,4 +1,4 @@
-import { sizeText } from '../../runtime/index.js'
+import { sizeText, wrapped } from '../../runtime/index.js'
 import { STAGES, type DeploymentReport } from '../../runs/index.js'
 
 /** The report as a person reads it. */
@@ -15,7 +15,7 @@ export function reportText(report: DeploymentReport): string {
         `${sizeText(length).padStart(9)} at ${sizeText(offset)}`,
     ),
     ...(ignition === null ? ['  Ignition   none'] : ignitionLines(ignition)),
-    `  arguments  ${wrapped(report.kernel_arguments)}`,
+    `  arguments  ${wrapped(report.kernel_arguments, 81).join('\n             ')}`,
     ...(report.confinement === undefined ? [] : [`  confined   ${report.confinement}`]),
     `  time       ${STAGES.filter((stage) => stage in report.seconds)
       .map((stage) => `${stage} ${report.seconds[stage]!.toFixed(2)} s`)
@@ -41,14 +41,4 @@ function ignitionLines(ignition: NonNullable<DeploymentReport['ignition']>): str
     ...files.map((path) => `    file ${path}`),
     ...units.map((name) => `    unit ${name}`),
   ]
-}
-
-function wrapped(words: readonly string[]): string {
-  const lines = ['']
-  for (const word of words) {
-    const last = lines.at(-1)!
-    if (last !== '' && last.length + word.length > 80) lines.push(word)
-    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
-  }
-  return lines.join('\n             ')
 }

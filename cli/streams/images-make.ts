@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { link, mkdir, rename, stat, writeFile } from 'node:fs/promises'
+import { link, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -18,7 +18,15 @@ import {
 } from '../../coreos/index.js'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { metalImage } from '../../machine/index.js'
-import { isDiskFull, packageVersion, systemClock, temporaryFolder, UserError, type Clock } from '../../runtime/index.js'
+import {
+  isDiskFull,
+  makeFolder,
+  packageVersion,
+  systemClock,
+  temporaryFolder,
+  UserError,
+  type Clock,
+} from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { ImagesMakeFlags } from './images-make-command.js'
 import { usageError } from '../usage-error.js'
@@ -33,7 +41,7 @@ export async function imagesMake(flags: ImagesMakeFlags, environment: Environmen
   const names = architectures.map((architecture) => fileNames(name, version, architecture))
   const paths = [...names.flatMap((one) => Object.values(one)), STREAM_FILE].map((file) => join(directory, file))
   if (!force) for (const path of paths) refuseExisting(path)
-  await makeFolder(directory)
+  await outputFolder(directory)
   await using folder = await writing(directory, () => temporaryFolder(directory))
   const made: Record<string, ArchitectureFiles> = {}
   const put = (file: string, bytes: Uint8Array): Promise<void> =>
@@ -154,10 +162,10 @@ function refuseExisting(path: string): void {
   if (existsSync(path)) throw exists(path)
 }
 
-async function makeFolder(path: string): Promise<void> {
+async function outputFolder(path: string): Promise<void> {
   if ((await stat(path).catch(() => null))?.isDirectory() === false)
     throw new UserError('images-make', `${path} is not a folder`, { remedy: 'name another one with -C' })
-  await writing(path, () => mkdir(path, { recursive: true }))
+  await writing(path, () => makeFolder(path))
 }
 
 /** @throws UserError `images-make` for a full disk, and for a place that cannot be written */

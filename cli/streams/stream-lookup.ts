@@ -9,7 +9,7 @@ import {
   type RegionalCloud,
   type Stream,
 } from '../../coreos/index.js'
-import { systemClock } from '../../runtime/index.js'
+import { columns, systemClock } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { FetchFlags } from './fetch-options.js'
 import { streamFor } from './fetching.js'
@@ -91,12 +91,6 @@ const rowOf = ({ architecture, platform, format }: Offer): string => [architectu
 
 /** The output of `coreos-installer list-stream`. */
 function tableOf(rows: readonly Offer[]): string {
-  const all = [{ architecture: 'Architecture', platform: 'Platform', format: 'Format' }, ...rows]
-  const width = (key: 'architecture' | 'platform') => Math.max(...all.map((row) => row[key].length))
-  const [first, second] = [width('architecture'), width('platform')]
-  return all
-    .map(
-      ({ architecture, platform, format }) => `${architecture.padEnd(first)}  ${platform.padEnd(second)}  ${format}\n`,
-    )
-    .join('')
+  const cells = rows.map(({ architecture, platform, format }) => [architecture, platform, format])
+  return columns([['Architecture', 'Platform', 'Format'], ...cells], { gap: 2 })
 }

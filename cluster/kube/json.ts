@@ -1,9 +1,10 @@
+import { isObject } from '../../runtime/index.js'
+
 /** A JSON value. Objects of the store are frozen ones. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [member: string]: Json }
 export type JsonMembers = { readonly [member: string]: Json }
 
-export const isMembers = (value: unknown): value is JsonMembers =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isMembers = (value: unknown): value is JsonMembers => isObject(value)
 
 /** Sets a member, also one named `__proto__`, which an assignment would make the prototype. */
 export function setMember(of: object, name: string, value: unknown): void {

@@ -1,5 +1,5 @@
-import { appendFileSync, closeSync, ftruncateSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { errorChain, isDiskFull, UserError } from '../../runtime/index.js'
+import { appendFileSync, closeSync, ftruncateSync, openSync, readFileSync } from 'node:fs'
+import { errorChain, isDiskFull, replaceFileSync, UserError } from '../../runtime/index.js'
 import { KINDS, type Kind } from './kinds.js'
 import { refusal } from './refusals.js'
 import type { Stored } from './stored-object.js'
@@ -121,8 +121,7 @@ function rewritten(path: string, objects: ReadonlyMap<string, Stored>, resourceV
   ]
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
   try {
-    writeFileSync(`${path}.new`, text, { mode: 0o600 })
-    renameSync(`${path}.new`, path)
+    replaceFileSync(path, text)
     return { descriptor: openSync(path, 'a'), length: Buffer.byteLength(text) }
   } catch (cause) {
     throw new UserError('kube-objects', `the objects of the Kubernetes API cannot be kept in ${path}`, {

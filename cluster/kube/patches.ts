@@ -1,3 +1,4 @@
+import { pointerParts } from '../../runtime/index.js'
 import { copyOf, isMembers, isSame, setMember, without, type Json, type JsonMembers } from './json.js'
 
 /** A JSON merge patch (RFC 7386): null removes a member, objects are merged, the rest replaces. */
@@ -67,12 +68,8 @@ function applyOperation(holder: { '': Json }, operation: JsonMembers): void {
 
 function pointer(path: Json | undefined, name: string): string[] {
   if (typeof path !== 'string') throw new PatchProblem(`the operation has no ${name}`)
-  if (path === '') return []
-  if (!path.startsWith('/')) throw new PatchProblem(`${name} must begin with a slash: ${path}`)
-  return path
-    .slice(1)
-    .split('/')
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (path !== '' && !path.startsWith('/')) throw new PatchProblem(`${name} must begin with a slash: ${path}`)
+  return pointerParts(path)
 }
 
 const INDEX = /^(0|[1-9]\d{0,8})$/

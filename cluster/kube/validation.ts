@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { MANIFEST_SCHEMAS } from '../../metal3/index.js'
+import { pointerParts } from '../../runtime/index.js'
 import type { JsonMembers } from './json.js'
 import type { Kind } from './kinds.js'
 import type { FieldError } from './refusals.js'
@@ -71,12 +72,9 @@ function errorsOf(kind: Kind, value: JsonMembers): readonly ErrorObject[] {
   return known(value) ? [] : (known.errors ?? [])
 }
 
-const fieldOf = (...parts: readonly string[]): string =>
-  parts
-    .join('/')
-    .split('/')
+const fieldOf = (pointer: string, ...members: readonly string[]): string =>
+  [...pointerParts(pointer), ...members]
     .filter((part) => part !== '')
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`), '')
 
 /** Finds what a kind's schema refuses. Fields that it does not have are no errors: see {@link unknownFields}. */
@@ -121,11 +119,5 @@ export const unknownFields = (kind: Kind, value: JsonMembers): readonly string[]
   )
 
 function valueAt(value: unknown, pointer: string): unknown {
-  return pointer
-    .split('/')
-    .slice(1)
-    .reduce<unknown>(
-      (each, part) => (each as Record<string, unknown>)[part.replaceAll('~1', '/').replaceAll('~0', '~')],
-      value,
-    )
+  return pointerParts(pointer).reduce<unknown>((each, part) => (each as Record<string, unknown>)[part], value)
 }

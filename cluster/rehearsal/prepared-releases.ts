@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { bytesSource, decodedFile, sha256Hex } from '../../bytes/index.js'
@@ -12,7 +12,7 @@ import {
 } from '../../coreos/index.js'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { liveVersion, metalImage, qcow2Image } from '../../machine/index.js'
-import { held, UserError, type Clock } from '../../runtime/index.js'
+import { held, makeFolder, UserError, type Clock } from '../../runtime/index.js'
 import { makeRelease, type MadeRelease } from '../site/make-release.js'
 import type { Site } from '../site/site.js'
 import type { ScenarioRelease } from './scenario.js'
@@ -189,7 +189,7 @@ async function collected(parts: AsyncIterable<Uint8Array>): Promise<Buffer> {
 /** Fills a folder as machine-os-images has it: the live ISO with its digest beside it. */
 async function machineOsFolder(parent: string, version: string, iso: Buffer): Promise<string> {
   const folder = join(parent, `machine-os-${version}`)
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   await writeFile(join(folder, `coreos-${ARCHITECTURE}.iso`), iso)
   await writeFile(join(folder, `coreos-${ARCHITECTURE}.iso.sha256`), sha256Hex(iso))
   return folder

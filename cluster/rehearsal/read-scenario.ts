@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { LineCounter, parseDocument, type Document, type Node } from 'yaml'
-import { checkNesting, readNested, UserError } from '../../runtime/index.js'
+import { LineCounter, parseDocument } from 'yaml'
+import { checkNesting, pointerParts, readNested, UserError, yamlPlace } from '../../runtime/index.js'
 import { EXPECTATION_SCHEMAS, SCENARIO_SCHEMA, STEP_SCHEMAS } from './scenario-schema.js'
 import type { Scenario, ScenarioFile } from './scenario.js'
 
@@ -22,7 +22,7 @@ export function readScenario(file: string, text: string): ScenarioFile {
   const value = document.toJS({ maxAliasCount: 100 }) as unknown
   checkNesting(value, file)
   const found = firstProblem(value)
-  if (found) throw refusal(found.message, placeOf(document, found.path, lines))
+  if (found) throw refusal(found.message, yamlPlace(document, found.path, lines, 'value'))
   return value as ScenarioFile
 }
 
@@ -117,12 +117,7 @@ const missingRelease = (name: string, path: (string | number)[], releases: Scena
 function problemOf(errors: readonly ErrorObject[], at: (string | number)[]): Problem {
   const depth = ({ instancePath }: ErrorObject) => instancePath.split('/').length
   const error = errors.reduce((deepest, each) => (depth(each) > depth(deepest) ? each : deepest))
-  const own = error.instancePath
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
-  const path = [...at, ...own]
+  const path = [...at, ...pointerParts(error.instancePath)]
   const where = path.length > 0 ? `${path.join('.')} ` : ''
   const params = error.params as Record<string, unknown>
   switch (error.keyword) {
@@ -140,17 +135,4 @@ function problemOf(errors: readonly ErrorObject[], at: (string | number)[]): Pro
     default:
       return { path, message: `${where}${error.message ?? 'is wrong'}` }
   }
-}
-
-function placeOf(
-  document: Document,
-  path: (string | number)[],
-  lines: LineCounter,
-): { line: number; col: number } | undefined {
-  for (let length = path.length; length >= 0; length--) {
-    const node = (length === 0 ? document.contents : document.getIn(path.slice(0, length), true)) as Node | null
-    const start = node?.range?.[0]
-    if (start !== undefined) return lines.linePos(start)
-  }
-  return undefined
 }

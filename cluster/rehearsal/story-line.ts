@@ -1,3 +1,5 @@
+import { wrapped } from '../../runtime/index.js'
+
 /** A line of a rehearsal, as `--json` prints it. Times are those of the lab. */
 export type StoryLine = StoryBegin | StoryAct | StoryCheck | StoryEnd
 
@@ -53,7 +55,7 @@ export function storyText(line: StoryLine, columns = 80): string {
     case 'begin': {
       const of = line.document === null ? '' : ` (document ${line.document})`
       const without = line.without.length > 0 ? `\nwithout ${line.without.join(', ')}` : ''
-      return `\n${wrapped(`${line.scenario}: ${line.title}${of}`, columns - 2).join('\n  ')}${without}\n`
+      return `\n${linesOf(`${line.scenario}: ${line.title}${of}`, columns - 2).join('\n  ')}${without}\n`
     }
     case 'act':
       return [
@@ -65,7 +67,7 @@ export function storyText(line: StoryLine, columns = 80): string {
     case 'end':
       return [
         `${line.scenario} ${line.holds ? 'went as expected' : 'did not go as expected'}: ${line.checks} checks in ${clockText(line.elapsed)}\n`,
-        ...line.failures.flatMap((failure) => wrapped(failure, columns - 2).map((text) => `  ${text}\n`)),
+        ...line.failures.flatMap((failure) => linesOf(failure, columns - 2).map((text) => `  ${text}\n`)),
       ].join('')
   }
 }
@@ -75,7 +77,7 @@ const checkText = ({ expects, found }: StoryCheck): string => (found === undefin
 /** Text in its column, behind the time and the actor of the first line. */
 function spread(first: { elapsed: number; actor: string } | null, text: string, columns: number): string[] {
   const indent = CLOCK_WIDTH + 2 + ACTOR_WIDTH + 2
-  return wrapped(text, Math.max(30, columns - indent)).map((part, index) => {
+  return linesOf(text, Math.max(30, columns - indent)).map((part, index) => {
     const head =
       first && index === 0
         ? `${clockText(first.elapsed).padStart(CLOCK_WIDTH)}  ${first.actor.padEnd(ACTOR_WIDTH)}  `
@@ -91,15 +93,12 @@ function clockText(elapsed: number): string {
   return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`
 }
 
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = []
+function linesOf(text: string, width: number): string[] {
   const short = text.replaceAll(/(sha256:[0-9a-f]{12})[0-9a-f]{52}/g, '$1...')
-  for (const word of short.split(' ').flatMap((each) => piecesOf(each, width))) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
-  return lines
+  return wrapped(
+    short.split(' ').flatMap((word) => piecesOf(word, width)),
+    width,
+  )
 }
 
 /** A word that is wider than the terminal, cut after the parts of its name where that can be. */

@@ -1,11 +1,11 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, UserError, type Clock } from '../../runtime/index.js'
-import { openFileSource, overlay, streamOf } from '../../bytes/index.js'
+import { held, makeFolder, UserError, type Clock } from '../../runtime/index.js'
+import { openFileSource, overlay, sha256OfParts, streamOf } from '../../bytes/index.js'
 import { editLiveKargs } from '../live/kargs-edit.js'
 import { openLiveIso } from '../live/live-iso.js'
 import { stampOf, storedIsos, type StoredIso } from './image-content.js'
-import { digestOfParts, writeWhole } from './whole-file.js'
+import { writeWhole } from './whole-file.js'
 
 export interface CopyOptions {
   /** Folder of the shipped ISOs. */
@@ -28,7 +28,7 @@ export interface CopyOptions {
 export async function copyIso(options: CopyOptions): Promise<void> {
   const { source, destination, clock } = options
   const isos = await storedIsos(source, clock)
-  await held(clock, `making ${destination}`, () => mkdir(destination, { recursive: true }))
+  await held(clock, `making ${destination}`, () => makeFolder(destination))
   for (const iso of isos) await copyOne(iso, options)
 }
 
@@ -42,7 +42,7 @@ async function copyOne(iso: StoredIso, { destination, kargs = [], clock, onFile 
   await using file = await openFileSource(iso.path, clock)
   if (kargs.length === 0) refuseOther(iso, await writeWhole(target, streamOf(file), clock))
   else {
-    refuseOther(iso, await digestOfParts(streamOf(file)))
+    refuseOther(iso, await sha256OfParts(streamOf(file)))
     const { kargs: areas } = await openLiveIso(file, clock)
     if (!areas)
       throw new UserError('machine-os-kargs', `the kernel arguments of ${iso.path} cannot be changed`, {

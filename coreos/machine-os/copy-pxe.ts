@@ -1,14 +1,14 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { held, UserError } from '../../runtime/index.js'
-import { type ByteSource, openFileSource, readIso9660, streamOf } from '../../bytes/index.js'
+import { held, makeFolder, UserError } from '../../runtime/index.js'
+import { type ByteSource, openFileSource, readIso9660, sha256OfParts, streamOf } from '../../bytes/index.js'
 import { pxeFiles } from '../live/pxe-files.js'
 import { isFile, refuseOther, type CopyOptions } from './copy-iso.js'
 import { stampOf, storedIsos, type StoredIso } from './image-content.js'
-import { digestOfParts, writeWhole } from './whole-file.js'
+import { writeWhole } from './whole-file.js'
 
 /** Name endings of the files that a network boot needs from an ISO. */
 export const PXE_FILES = ['vmlinuz', 'initrd.img', 'rootfs.img'] as const
@@ -22,7 +22,7 @@ export const PXE_FILES = ['vmlinuz', 'initrd.img', 'rootfs.img'] as const
 export async function copyPxe(options: CopyOptions & { initrdOnly?: boolean }): Promise<void> {
   const { source, destination, clock, initrdOnly = false, onFile } = options
   const isos = await storedIsos(source, clock)
-  await held(clock, `making ${destination}`, () => mkdir(destination, { recursive: true }))
+  await held(clock, `making ${destination}`, () => makeFolder(destination))
   for (const iso of isos) {
     const base = join(destination, iso.name)
     const stamp = `${base}.pxe.sha256`
@@ -46,7 +46,7 @@ async function extract(
   { clock, onFile }: CopyOptions,
 ): Promise<void> {
   await using file = await openFileSource(iso.path, clock)
-  refuseOther(iso, await digestOfParts(streamOf(file)))
+  refuseOther(iso, await sha256OfParts(streamOf(file)))
   const files = await pxeFiles(await readIso9660(file))
   for (const name of wanted) {
     const found = files.find((one) => one.name === name)

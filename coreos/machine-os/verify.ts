@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorChain, held, UserError, type Clock } from '../../runtime/index.js'
-import { openFileSource, overlay, streamOf } from '../../bytes/index.js'
+import { digestOfFile, openFileSource, overlay, sha256OfParts, streamOf } from '../../bytes/index.js'
 import { openLiveIso } from '../live/live-iso.js'
 import { pxeFiles } from '../live/pxe-files.js'
 import type { Stream } from '../metadata/stream.js'
@@ -9,7 +9,6 @@ import { liveFiles, type LiveFiles } from '../metadata/stream-lookup.js'
 import { isFile } from './copy-iso.js'
 import { isGzip, PXE_FILES, unpacked } from './copy-pxe.js'
 import { OS_VERSIONS, prefixOf, stampOf, type OsVersion } from './image-content.js'
-import { digestOfFile, digestOfParts } from './whole-file.js'
 
 /** Result for one file. */
 export interface Verdict {
@@ -85,11 +84,11 @@ async function verifyStamp(path: string, { iso }: LiveFiles, clock: Clock): Prom
 
 async function verifyIso(path: string, { iso }: LiveFiles, clock: Clock): Promise<Verdict> {
   await using file = await openFileSource(path, clock)
-  const found = await digestOfParts(streamOf(file))
+  const found = await sha256OfParts(streamOf(file))
   if (found === iso.sha256) return { path, ok: true, what: 'as published' }
   try {
     const live = await openLiveIso(file, clock)
-    const reset = await digestOfParts(streamOf(overlay(file, live.pristine())))
+    const reset = await sha256OfParts(streamOf(overlay(file, live.pristine())))
     if (reset === iso.sha256) return { path, ok: true, what: 'as published, customised since' }
     return { path, ok: false, what: mismatch(iso.sha256, live.customized ? reset : found) }
   } catch (error) {
@@ -117,8 +116,8 @@ async function unpackedKernel(iso: string, expected: string, clock: Clock): Prom
   await using file = await openFileSource(iso, clock)
   const { filesystem } = await openLiveIso(file, clock)
   const kernel = (await pxeFiles(filesystem)).find(({ name }) => name === 'vmlinuz')?.contents
-  if (!kernel || !(await isGzip(kernel)) || (await digestOfParts(streamOf(kernel))) !== expected) return null
-  return await digestOfParts(unpacked(kernel))
+  if (!kernel || !(await isGzip(kernel)) || (await sha256OfParts(streamOf(kernel))) !== expected) return null
+  return await sha256OfParts(unpacked(kernel))
 }
 
 const mismatch = (expected: string, found: string): string => `checksum mismatch: expected=${expected} found=${found}`

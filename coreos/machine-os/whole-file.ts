@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
 import { held, type Clock } from '../../runtime/index.js'
 
 /** Writes a file completely or not at all. Returns the digest of the written bytes. */
@@ -23,17 +21,5 @@ export async function writeWhole(path: string, parts: AsyncIterable<Uint8Array>,
     await file.close()
   }
   await io(() => rename(part, path))
-  return hash.digest('hex')
-}
-
-export async function digestOfFile(path: string, clock: Clock): Promise<string> {
-  const hash = createHash('sha256')
-  await held(clock, `reading ${path}`, () => pipeline(createReadStream(path, { highWaterMark: 2 ** 20 }), hash))
-  return hash.digest('hex')
-}
-
-export async function digestOfParts(parts: AsyncIterable<Uint8Array>): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const bytes of parts) hash.update(bytes)
   return hash.digest('hex')
 }

@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv'
-import { checkNesting, UserError } from '../../runtime/index.js'
+import { checkNesting, pointerParts, UserError } from '../../runtime/index.js'
 
 /** A kind of JSON document with its schema. */
 export interface DocumentKind<T> {
@@ -69,7 +69,7 @@ function isUrl(text: string): boolean {
 }
 
 function problemText({ instancePath, keyword, params, message = '' }: ErrorObject): string {
-  const place = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+  const place = pointerParts(instancePath).join('.')
   const where = place === '' ? 'it' : place
   if (keyword === 'required') return `${where} has no ${(params as { missingProperty: string }).missingProperty}`
   return `${where} ${message}`

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../bytes/index.js'
-import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, UserError, type Clock } from '../../runtime/index.js'
+import { held, makeFolder, UserError, type Clock } from '../../runtime/index.js'
 import { documentText } from './document.js'
 import { STREAM, type Stream } from './stream.js'
 import { compareVersions } from './versions.js'
@@ -35,7 +35,7 @@ export async function publishStream(streamFolder: StreamFolder, stream: Stream):
   })
   if (latest) refuseBackInTime(latest.stream, stream)
   return held(clock, `publishing ${name} in ${folder}`, async () => {
-    await mkdir(folder, { recursive: true })
+    await makeFolder(folder)
     const file = await datedCopy(streamFolder, stream, text)
     const alias = join(folder, `.${name}.new`)
     await rm(alias, { force: true })

@@ -1,5 +1,5 @@
 import { parseReference, type Images } from '../../registry/index.js'
-import { UserError } from '../../runtime/index.js'
+import { literalPattern, UserError } from '../../runtime/index.js'
 import { componentsOf, IMAGE_REFERENCES } from './image-references.js'
 import type { NamedManifest } from './make-release.js'
 
@@ -60,6 +60,6 @@ export async function operatorManifests(
 
 /** A name of an image ends where no more of one can follow. */
 function withImage(text: string, from: string, to: string): string {
-  const exact = new RegExp(`(?<![\\w./:@-])${from.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w./:@-])`, 'g')
+  const exact = new RegExp(`(?<![\\w./:@-])${literalPattern(from)}(?![\\w./:@-])`, 'g')
   return text.replace(exact, () => to)
 }

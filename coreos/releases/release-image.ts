@@ -1,6 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { held, UserError, type Clock } from '../../runtime/index.js'
+import { held, makeFolder, UserError, type Clock } from '../../runtime/index.js'
 import { BUILD_META, osImages, type BuildMeta, type OsImages } from '../metadata/build-meta.js'
 import { bootImagesText, readBootImages, type BootImages } from '../metadata/config-map.js'
 import { documentText } from '../metadata/document.js'
@@ -38,7 +38,7 @@ export async function writeReleaseImage(
   const all = bootImages ? [...files, [CONFIG_MAP, bootImagesText(bootImages)] as const] : files
   await held(clock, `writing ${folder}`, async () => {
     for (const [path, text] of all) {
-      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await makeFolder(dirname(join(folder, path)))
       await writeFile(join(folder, path), text)
     }
   })

@@ -1,6 +1,15 @@
 import { connect } from 'node:tls'
 import { DEFAULT_LIMITS, exchange, readUpTo } from '../../bytes/index.js'
-import { inParallel, seconds, silent, UserError, type Clock } from '../../runtime/index.js'
+import {
+  inParallel,
+  onAbort,
+  seconds,
+  sharedAbort,
+  silent,
+  UserError,
+  withinLimit,
+  type Clock,
+} from '../../runtime/index.js'
 import { bmcAgent } from './pinned-agent.js'
 import { linksIn, objectIn, RedfishClient, textIn } from './redfish-client.js'
 
@@ -39,9 +48,11 @@ export async function discover(options: DiscoverOptions): Promise<FoundSystem[]>
       ...{ kind: 'usage', remedy: 'name smaller networks, one after another' },
     })
   const found: FoundSystem[][] = all.map(() => [])
+  const shared = sharedAbort()
+  using _ = onAbort(options.signal, (reason) => shared.abort(reason))
   await inParallel(all, AT_ONCE, async (address, index) => {
-    options.signal.throwIfAborted()
-    found[index] = await systemsAt(address, options)
+    shared.signal.throwIfAborted()
+    found[index] = await systemsAt(address, { ...options, signal: shared.signal })
   })
   return found.flat()
 }
@@ -68,26 +79,26 @@ export function addressesIn(range: string): string[] {
 }
 
 async function systemsAt(address: string, options: DiscoverOptions): Promise<FoundSystem[]> {
-  const limit = new AbortController()
-  const timer = options.clock.sleep(ANSWER_TIMEOUT, { signal: limit.signal, weak: true }).then(
-    () => limit.abort(new Error('too slow')),
-    () => {},
+  const { clock, signal } = options
+  const late = () => new Error('too slow')
+  const service = await withinLimit({ ms: ANSWER_TIMEOUT, clock, weak: true, signal, late }, (either) =>
+    serviceAt(address, options, either),
   )
-  const signal = AbortSignal.any([limit.signal, options.signal])
-  try {
-    for (const scheme of ['https', 'http']) {
-      const url = `${scheme}://${address}`
-      const certificate = scheme === 'https' ? await fingerprintAt(address, signal) : null
-      if (scheme === 'https' && certificate === null) continue
-      if (!(await isRedfish(url, certificate, options, signal))) continue
-      limit.abort(new Error('found'))
-      return await systemsOf(url, certificate, options)
-    }
-    return []
-  } finally {
-    limit.abort(new Error('done'))
-    await timer
+  return service ? systemsOf(service.url, service.certificate, options) : []
+}
+
+async function serviceAt(
+  address: string,
+  options: DiscoverOptions,
+  signal: AbortSignal,
+): Promise<Pick<FoundSystem, 'url' | 'certificate'> | null> {
+  for (const scheme of ['https', 'http']) {
+    const url = `${scheme}://${address}`
+    const certificate = scheme === 'https' ? await fingerprintAt(address, signal) : null
+    if (scheme === 'https' && certificate === null) continue
+    if (await isRedfish(url, certificate, options, signal)) return { url, certificate }
   }
+  return null
 }
 
 function fingerprintAt(address: string, signal: AbortSignal): Promise<string | null> {

@@ -1,6 +1,6 @@
 import type { Agent } from 'node:http'
-import { DEFAULT_LIMITS, exchange, FetchFailure, readUpTo } from '../../bytes/index.js'
-import { checkNesting, seconds, UserError, userError, type Clock, type Logger } from '../../runtime/index.js'
+import { basicAuthorization, DEFAULT_LIMITS, exchange, FetchFailure, readUpTo, retryAfter } from '../../bytes/index.js'
+import { checkNesting, isObject, seconds, UserError, userError, type Clock, type Logger } from '../../runtime/index.js'
 import { bmcAgent, type BmcTrust } from './pinned-agent.js'
 
 export interface RedfishClientOptions extends BmcTrust {
@@ -105,7 +105,7 @@ export class RedfishClient implements AsyncDisposable {
         if (answer.status < 400) return answer
         const busy = isBusy(answer) || (method === 'GET' && answer.status >= 500)
         if (!busy || attempt >= ATTEMPTS) throw this.#refused(method, path, answer)
-        const pause = pauseOf(answer, attempt)
+        const pause = pauseOf(answer, clock.now(), attempt)
         logger('info', `${this.name} is busy (${answer.status}); asking again in ${Math.round(pause / 1000)} s`)
         await clock.sleep(pause, { signal })
       } catch (error) {
@@ -139,7 +139,7 @@ export class RedfishClient implements AsyncDisposable {
     const monitor = answer.headers['location'] ?? textIn(answer.body, '@odata.id')
     if (monitor === undefined) return
     for (let waits = 1; ; waits++) {
-      await this.#options.clock.sleep(pauseOf(answer, 1, Math.min(waits, 5)), { signal })
+      await this.#options.clock.sleep(pauseOf(answer, this.#options.clock.now(), 1, Math.min(waits, 5)), { signal })
       let task: RedfishAnswer
       try {
         task = await this.send('GET', this.#pathOf(monitor), undefined, signal)
@@ -183,7 +183,7 @@ export class RedfishClient implements AsyncDisposable {
     let answer = await this.#raw('POST', SESSIONS, account, {}, signal)
     // Some say so of a session too many; a busy one has room in a moment.
     for (let attempt = 1; isBusy(answer) && !isFull(answer) && attempt < SILENT_ATTEMPTS; attempt++) {
-      await clock.sleep(pauseOf(answer, attempt), { signal })
+      await clock.sleep(pauseOf(answer, clock.now(), attempt), { signal })
       answer = await this.#raw('POST', SESSIONS, account, {}, signal)
     }
     const { status, headers } = answer
@@ -197,8 +197,7 @@ export class RedfishClient implements AsyncDisposable {
   #credentials(): Record<string, string> {
     const session = this.#session
     if (typeof session === 'object') return { 'x-auth-token': session.token }
-    const { username, password } = this.#options
-    return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
+    return { authorization: basicAuthorization(this.#options) }
   }
 
   async #raw(
@@ -256,10 +255,9 @@ const neverSent = (error: unknown): boolean =>
     error.code,
   )
 
-function pauseOf({ headers }: RedfishAnswer, attempt: number, otherwise?: number): number {
-  const after = Number(headers['retry-after'])
-  if (Number.isFinite(after) && after >= 0 && headers['retry-after'] !== undefined)
-    return Math.min(seconds(after), LONGEST_PAUSE)
+function pauseOf({ headers }: RedfishAnswer, now: number, attempt: number, otherwise?: number): number {
+  const after = retryAfter(headers['retry-after'], now)
+  if (after !== undefined) return Math.min(after, LONGEST_PAUSE)
   return otherwise === undefined ? Math.min(seconds(2 ** (attempt - 1)), seconds(30)) : seconds(otherwise)
 }
 
@@ -267,7 +265,7 @@ function documentOf(text: string, path: string): Json {
   try {
     const value: unknown = JSON.parse(text)
     checkNesting(value, path)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+    return isObject(value) ? value : {}
   } catch {
     return {}
   }
@@ -285,17 +283,17 @@ function messagesIn(body: Json): string {
 }
 
 export const objectIn = (value: unknown, key: string): Json | undefined => {
-  const found = typeof value === 'object' && value !== null ? (value as Json)[key] : undefined
-  return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as Json) : undefined
+  const found = isObject(value) ? value[key] : undefined
+  return isObject(found) ? found : undefined
 }
 
 export const textIn = (value: unknown, key: string): string | undefined => {
-  const found = typeof value === 'object' && value !== null ? (value as Json)[key] : undefined
+  const found = isObject(value) ? value[key] : undefined
   return typeof found === 'string' && found.trim() !== '' ? found.trim() : undefined
 }
 
 /** The links in a list of references. */
 export const linksIn = (value: unknown, key: string): string[] => {
-  const found = typeof value === 'object' && value !== null ? (value as Json)[key] : undefined
+  const found = isObject(value) ? value[key] : undefined
   return (Array.isArray(found) ? found : []).flatMap((each) => textIn(each, '@odata.id') ?? [])
 }

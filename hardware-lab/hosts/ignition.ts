@@ -2,10 +2,9 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseIgnition, readIgnition, type IgnitionConfig } from '../../ignition/index.js'
-import { UserError } from '../../runtime/index.js'
+import { didYouMean, UserError } from '../../runtime/index.js'
 import type { Host } from './host.js'
 import type { SecretParts } from './secrets.js'
-import { meant } from './read-hosts.js'
 
 /**
  * The Ignition config of a host: a file, a template with the host's values, or what `butane` makes of its own.
@@ -51,7 +50,7 @@ function fill(text: string, file: string, values: Record<string, string | number
     if (value === undefined)
       throw new UserError(
         'hosts-file',
-        `${file} wants a value ${name}, which the host does not have${meant(name, Object.keys(values))}`,
+        `${file} wants a value ${name}, which the host does not have${didYouMean(name, Object.keys(values))}`,
         {
           ...{ kind: 'usage', remedy: 'put it under ignition.values' },
         },

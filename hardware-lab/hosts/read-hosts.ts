@@ -1,10 +1,9 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { closest, distance } from 'fastest-levenshtein'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { LineCounter, parseDocument, type Document } from 'yaml'
+import { LineCounter, parseDocument } from 'yaml'
 import { parsePins, parseSshTarget, sshDiskSelector } from '../../targets/index.js'
-import { checkNesting, readNested, UserError } from '../../runtime/index.js'
+import { checkNesting, didYouMean, readNested, schemaProblem, UserError, yamlPlace } from '../../runtime/index.js'
 import { deviceOf, sshUrlOf } from './host-names.js'
 import type { Host, HostsDocument, HostSettings, HostsFile } from './host.js'
 import { HOSTS_SCHEMA } from './schema.js'
@@ -33,7 +32,7 @@ export function parseHosts(text: string, path: string): HostsFile {
   const document = readNested(text, path, (each) =>
     parseDocument(each, { lineCounter: lines, prettyErrors: false, logLevel: 'error' }),
   )
-  const place: Place = (keys, atKey) => `${path}:${lineOf(document, lines, keys, atKey)}`
+  const place: Place = (keys) => `${path}:${yamlPlace(document, keys, lines)?.line ?? 1}`
   const [broken] = document.errors
   if (broken) throw wrong(`${path}:${lines.linePos(broken.pos[0]).line}`, `this is not YAML: ${broken.message}`)
   const value: unknown = located(path, () => document.toJS({ maxAliasCount: 100 }))
@@ -44,7 +43,7 @@ export function parseHosts(text: string, path: string): HostsFile {
   const folder = dirname(resolve(path))
   const all = Object.entries(hosts).map(([name, own]) => complete(name, merged(defaults, own), { place, folder }))
   if (run.canary !== undefined && hosts[run.canary] === undefined)
-    throw wrong(place(['run', 'canary']), `there is no host ${run.canary}${meant(run.canary, Object.keys(hosts))}`)
+    throw wrong(place(['run', 'canary']), `there is no host ${run.canary}${didYouMean(run.canary, Object.keys(hosts))}`)
   refuseTwins(all, place)
   return { path, folder, run, hosts: all }
 }
@@ -55,99 +54,22 @@ const validator = (): ValidateFunction<HostsDocument> =>
   (compiled ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile<HostsDocument>(HOSTS_SCHEMA))
 
 type Path = readonly (string | number)[]
-type Place = (keys: Path, atKey?: boolean) => string
+type Place = (keys: Path) => string
 
 const wrong = (place: string, message: string, remedy?: string): UserError =>
   new UserError('hosts-file', `${place}: ${message}`, { kind: 'usage', ...(remedy === undefined ? {} : { remedy }) })
 
-/** Line of a value, or of the nearest one above it that is there. */
-function lineOf(document: Document, lines: LineCounter, keys: Path, atKey = false): number {
-  for (let length = keys.length; length >= 0; length--) {
-    const parent = document.getIn(keys.slice(0, length - 1), true) as
-      { items?: { key?: { value?: unknown; range?: number[] } }[] } | undefined
-    const pair = length > 0 ? parent?.items?.find(({ key }) => key?.value === keys[length - 1]) : undefined
-    const node = document.getIn(keys.slice(0, length), true) as { range?: number[] } | undefined
-    const at = (atKey || length < keys.length ? pair?.key?.range : undefined) ?? pair?.key?.range ?? node?.range
-    if (at) return lines.linePos(at[0]!).line
-  }
-  return 1
-}
-
-/** The alternative that the document comes nearest to is meant: its errors lie deepest. */
 function refused(errors: readonly ErrorObject[], place: Place): UserError {
-  const own = errors.filter(({ keyword }) => keyword !== 'anyOf')
-  const depth = ({ instancePath }: ErrorObject) => instancePath.split('/').length
-  const error =
-    own.find(({ keyword }) => keyword === 'additionalProperties') ??
-    own.reduce((a, b) => (depth(a) >= depth(b) ? a : b), own[0] ?? errors[0]!)
-  const keys = error.instancePath.split('/').slice(1).map(unescaped)
-  const where = keys.join('.')
-  const params = error.params as Record<string, unknown>
-  const described = (error.parentSchema as { description?: string } | undefined)?.description
-  switch (error.keyword) {
-    case 'additionalProperties': {
-      const name = String(params['additionalProperty'])
-      const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {})
-      return wrong(place([...keys, name], true), `there is no key ${[...keys, name].join('.')}${meant(name, known)}`)
-    }
-    case 'required':
-      return wrong(place(keys), `${[where, String(params['missingProperty'])].filter(Boolean).join('.')} is missing`)
-    case 'propertyNames':
-    case 'pattern': {
-      const value = JSON.stringify(error.data)
-      const name = error.propertyName ?? (params['propertyName'] as string | undefined)
-      if (name !== undefined)
-        return wrong(
-          place([...keys, name], true),
-          `${name} cannot be the name of a host`,
-          'use small letters, digits, dots and hyphens, at most 63 of them',
-        )
-      return wrong(
-        place(keys),
-        `${where} is ${value}${described === undefined ? ', which has another form' : `, and not ${described}`}`,
-      )
-    }
-    case 'enum':
-      return wrong(
-        place(keys),
-        `${where} is ${JSON.stringify(error.data)}${meant(String(error.data), (params['allowedValues'] as unknown[]).map(String))}`,
-      )
-    case 'type':
-      return wrong(
-        place(keys),
-        `${where || 'the file'} is ${kindOf(error.data)}, and not ${wantedTypes(params['type'])}`,
-        where === '' ? 'write one with ironstage run init' : undefined,
-      )
-    default:
-      return wrong(place(keys), `${where || 'the file'} ${error.message ?? 'is wrong'}`)
-  }
-}
-
-/** The value itself is not shown: it may be a password in the place of the setting that says where one is. */
-function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return 'empty'
-  if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'object') return 'a mapping'
-  return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : 'true or false'
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  ...{ object: 'a mapping', array: 'a list', string: 'a text', integer: 'a whole number', boolean: 'true or false' },
-}
-const wantedTypes = (type: unknown): string =>
-  [type]
-    .flat()
-    .map((each) => TYPES[String(each)] ?? String(each))
-    .join(' or ')
-
-const unescaped = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~')
-
-export function meant(word: string, known: readonly string[]): string {
-  if (known.length === 0) return ''
-  const near = closest(word, [...known])
-  return distance(word, near) <= Math.max(2, Math.floor(near.length / 3))
-    ? `; did you mean ${near}?`
-    : `; it is one of ${[...known].sort().join(', ')}`
+  const { path, message, error } = schemaProblem(errors, { document: 'the file', key: 'key ' })
+  const name = error.propertyName ?? (error.params as { propertyName?: string }).propertyName
+  if (name !== undefined)
+    return wrong(
+      place([...path, name]),
+      `${name} cannot be the name of a host`,
+      'use small letters, digits, dots and hyphens, at most 63 of them',
+    )
+  const isOther = path.length === 0 && error.keyword === 'type'
+  return wrong(place(path), message, isOther ? 'write one with ironstage run init' : undefined)
 }
 
 /** Objects are merged key by key, except those that name one of several things. */

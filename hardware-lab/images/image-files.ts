@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
+import { digestOfFile } from '../../bytes/index.js'
 import { checkImage } from '../../machine/index.js'
 import type { RealTarget } from '../../runs/index.js'
 import { UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
@@ -54,8 +52,6 @@ export class ImageFiles {
 
   async #lookNow(path: string): Promise<{ digest: string; size: number }> {
     const { size } = await checkImage(path, this.parts.clock, { keep: false })
-    const hash = createHash('sha256')
-    await pipeline(createReadStream(path), hash)
-    return { digest: hash.digest('hex'), size }
+    return { digest: await digestOfFile(path, this.parts.clock), size }
   }
 }

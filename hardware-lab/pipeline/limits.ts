@@ -1,4 +1,12 @@
-import { minutes, onAbort, readDuration, seconds, UserError, type Clock } from '../../runtime/index.js'
+import {
+  minutes,
+  readDuration,
+  seconds,
+  unlessAborted,
+  UserError,
+  withinLimit,
+  type Clock,
+} from '../../runtime/index.js'
 import type { Host, HostStage } from '../hosts/host.js'
 
 export interface StageLimits {
@@ -46,26 +54,13 @@ export async function withinTime<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted()
-  const [limit, done] = [new AbortController(), new AbortController()]
-  using _ = onAbort(signal, (reason) => limit.abort(reason))
   const late = new UserError('stage-timeout', `${what} took longer than ${Math.round(time / 1000)} s`)
-  const timer = clock.sleep(time, { signal: done.signal, weak: true }).then(
-    () => limit.abort(late),
-    () => {},
+  return withinLimit({ ms: time, clock, weak: true, signal, late: () => late }, (either) =>
+    unlessAborted(work(either), either).catch((error: unknown) => {
+      throw either.aborted && !signal.aborted ? withCause(late, error) : error
+    }),
   )
-  try {
-    return await Promise.race([work(limit.signal), rejection(limit.signal)])
-  } catch (error) {
-    if (limit.signal.aborted && !signal.aborted) throw withCause(late, error)
-    throw error
-  } finally {
-    done.abort(new Error('done'))
-    await timer
-  }
 }
-
-const rejection = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => onAbort(signal, (reason) => reject(reason as Error)))
 
 const withCause = (late: UserError, error: unknown): UserError =>
   error === late ? late : new UserError('stage-timeout', late.message, { cause: error })

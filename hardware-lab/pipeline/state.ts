@@ -1,6 +1,6 @@
-import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolder, UserError, userError } from '../../runtime/index.js'
+import { makeFolder, replaceFile, UserError, userError } from '../../runtime/index.js'
 import type { HostStage } from '../hosts/host.js'
 
 export type StageStatus = 'started' | 'done' | 'failed' | 'skipped'
@@ -198,17 +198,7 @@ export class RunFolder {
   }
 
   #replace(path: string, text: string): Promise<void> {
-    return this.#doing(async () => {
-      const fresh = `${path}.new`
-      const file = await open(fresh, 'w', 0o600)
-      try {
-        await file.writeFile(`${text}\n`)
-        await file.sync()
-      } finally {
-        await file.close()
-      }
-      await rename(fresh, path)
-    })
+    return this.#doing(() => replaceFile(path, `${text}\n`))
   }
 
   async #read<T>(name: string): Promise<T | null> {

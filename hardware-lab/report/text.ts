@@ -1,4 +1,4 @@
-import { elapsedText, sizeText, visibleText } from '../../runtime/index.js'
+import { elapsedText, sizeText, visibleText, wrapped } from '../../runtime/index.js'
 import type { TableRow } from '../pipeline/events.js'
 import type { HostReport, RunReport, MethodReport } from './run-report.js'
 
@@ -15,7 +15,7 @@ export function tableText(rows: readonly TableRow[]): string {
     return [
       cut(`${ok ? '✓' : '✗'} ${host.padEnd(14)} ${machine || 'nothing is known of it'}`),
       ...(disk === '' ? [] : [cut(`  ${''.padEnd(14)} ${disk}: ${contents}`)]),
-      ...(refused === null ? [] : wrapped(refused).map((line) => `  ${''.padEnd(14)} ${line}`)),
+      ...(refused === null ? [] : linesOf(refused).map((line) => `  ${''.padEnd(14)} ${line}`)),
     ]
   })
   return visibleText([...lines, ''].join('\n'))
@@ -37,9 +37,9 @@ export function runReportText(report: RunReport): string {
         `${host.host.slice(0, 24).padEnd(width)}  ${`${outcome}${where}`.padEnd(22)} ${elapsedText(host.seconds * 1000).padStart(9)}`,
       ),
       ...chainOf(host).flatMap((sentence, depth) =>
-        wrapped(`${depth === 0 ? '' : 'because: '}${sentence}`).map((line) => `  ${line}`),
+        linesOf(`${depth === 0 ? '' : 'because: '}${sentence}`).map((line) => `  ${line}`),
       ),
-      ...host.console.flatMap(({ kind, line }) => wrapped(`console, ${kind}: ${line}`).map((each) => `  ${each}`)),
+      ...host.console.flatMap(({ kind, line }) => linesOf(`console, ${kind}: ${line}`).map((each) => `  ${each}`)),
     ]
   })
   const text = [
@@ -50,7 +50,7 @@ export function runReportText(report: RunReport): string {
       ? []
       : [
           `Compared with ${report.compared_with}:`,
-          ...changes.flatMap(({ host, kind, text }) => wrapped(`${host}: ${kind}: ${text}`).map((line) => `  ${line}`)),
+          ...changes.flatMap(({ host, kind, text }) => linesOf(`${host}: ${kind}: ${text}`).map((line) => `  ${line}`)),
           '',
         ]),
     ...bothWaysText(report),
@@ -88,12 +88,4 @@ export function chainOf({ outcome, why, stages }: HostReport): string[] {
 
 const cut = (line: string): string => (line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line).trimEnd()
 
-function wrapped(text: string): string[] {
-  const lines = ['']
-  for (const word of text.split(/\s+/)) {
-    const last = lines.at(-1)!
-    if (last !== '' && last.length + 1 + word.length > WIDTH - 18) lines.push(word)
-    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
-  }
-  return lines
-}
+const linesOf = (text: string): string[] => wrapped(text.trim().split(/\s+/), WIDTH - 18)

@@ -1,5 +1,4 @@
-import type { Clock } from '../../runtime/index.js'
-import { Timer } from './timer.js'
+import { Timer, type Clock } from '../../runtime/index.js'
 
 /** State of a BMC that ends with its process. */
 export class BmcMemory {

@@ -73,7 +73,12 @@ async function setFlags(bmc: Bmc, flags: readonly number[]): Promise<void> {
 /** Makes the boot flags invalid after a minute. A chassis control command starts the minute anew. */
 export function expectControl({ machine: { firmware }, memory }: Bmc): void {
   if (((firmware.ipmi.get().bootFlagClearing ?? 0) & NO_TIMEOUT) !== 0) return
-  memory.bootFlags.start(TIMEOUT, () => firmware.boot.setOverride({ target: 'None', enabled: 'Disabled' }))
+  // A state that cannot be stored is reported by the next change.
+  memory.bootFlags.start(
+    TIMEOUT,
+    () => void firmware.boot.setOverride({ target: 'None', enabled: 'Disabled' }).catch(() => {}),
+    { weak: true },
+  )
 }
 
 function get({ bmc: { machine, memory }, data }: Call): number[] {

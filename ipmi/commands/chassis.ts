@@ -59,7 +59,10 @@ async function identify({ bmc: { machine, memory }, data }: Call): Promise<void>
   await firmware.setIndicator('chassis', 'LED', isOn ? 'blinking' : 'off')
   memory.identifiesForAWhile = isOn && !isForced
   if (memory.identifiesForAWhile)
-    memory.identify.start(seconds * 1000, () => firmware.setIndicator('chassis', 'LED', 'off'))
+    // A state that cannot be stored is reported by the next change.
+    memory.identify.start(seconds * 1000, () => void firmware.setIndicator('chassis', 'LED', 'off').catch(() => {}), {
+      weak: true,
+    })
 }
 
 async function setRestorePolicy({ bmc: { machine }, data }: Call): Promise<number[]> {

@@ -1,5 +1,4 @@
-import type { Clock, Probe } from '../../runtime/index.js'
-import { Timer } from '../commands/timer.js'
+import { Timer, type Clock, type Probe } from '../../runtime/index.js'
 import { PAYLOAD } from '../protocol/packet.js'
 import { IDLE, type Session } from '../session/session.js'
 import { readSol, solPacket } from './sol-packet.js'
@@ -103,12 +102,13 @@ export class SerialConsole {
     if (!session || !sent) return
     const { sequence, characters } = sent
     session.send(session.seal(PAYLOAD.sol, solPacket({ sequence, acknowledged: 0, accepted: 0, data: characters })))
-    this.#retry.start(RETRY_INTERVAL, async () => {
+    const again = () => {
       if (this.#sent !== sent) return
       if (sent.left-- > 0) return this.#send()
       // After the last try the characters are lost, as in the specification.
       this.#sent = undefined
       this.#go()
-    })
+    }
+    this.#retry.start(RETRY_INTERVAL, again, { weak: true })
   }
 }

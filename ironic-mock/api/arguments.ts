@@ -1,4 +1,4 @@
-import { isNestedDeeper } from '../../runtime/index.js'
+import { isNestedDeeper, isObject } from '../../runtime/index.js'
 import { ironicErrors, IronicError, pythonRepr, textOf, type ArgSchema, type Operation } from '../../wire/index.js'
 import { KIB, largestOf, tooLarge, type Limits } from './body-limits.js'
 import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
@@ -94,7 +94,7 @@ function queryArguments(query: URLSearchParams): Arguments {
 
 function bodyArguments(body: unknown): Arguments {
   // Upstream treats any body but an object as empty.
-  return typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Arguments) : {}
+  return isObject(body) ? body : {}
 }
 
 function read(name: string, value: unknown, schema: ArgSchema): unknown {

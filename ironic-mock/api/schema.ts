@@ -1,4 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { pointerParts } from '../../runtime/index.js'
 import { ironicErrors, pythonRepr, textOf, type JsonSchema } from '../../wire/index.js'
 import { isMac, isUuid } from './formats.js'
 import { isValidWithoutAjv } from './quick-check.js'
@@ -143,7 +144,7 @@ function comesFirst(a: ErrorObject, b: ErrorObject): boolean {
   return keywords.indexOf(a.keyword) < keywords.indexOf(b.keyword)
 }
 
-const keysOf = ({ instancePath }: ErrorObject): string[] => instancePath.split('/').slice(1)
+const keysOf = ({ instancePath }: ErrorObject): string[] => pointerParts(instancePath)
 
 /** Compares by relevance. In this order: shallower, later among siblings, not a choice, a value of the wrong type. */
 function relevance(a: Violation, b: Violation): number {

@@ -5,7 +5,8 @@ import { hashSync } from 'bcryptjs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { silent, systemClock, userError } from '../../runtime/index.js'
 import type { Guard } from '../api/ironic-api.js'
-import { basicAuth, basicAuthorization } from './basic-auth.js'
+import { basicAuthorization } from '../../bytes/index.js'
+import { basicAuth } from './basic-auth.js'
 
 /** Sentences, shapes and routes of Ironic 39.0.0's middleware, as recorded. */
 

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { basicAuthorization } from '../../bytes/index.js'
 import { errorChain, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { WireRequest, WireResponse } from '../../wire/index.js'
 import type { Guard } from '../api/ironic-api.js'
@@ -17,10 +18,6 @@ export interface Credentials {
   readonly username: string
   readonly password: string
 }
-
-/** Value of an `Authorization` header. */
-export const basicAuthorization = ({ username, password }: Credentials): string =>
-  `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`
 
 /**
  * Routes without authentication: the calls of a ramdisk and the root documents. A heartbeat whose ident has other

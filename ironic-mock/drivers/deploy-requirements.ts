@@ -7,6 +7,7 @@ import {
   type NodeRecord,
   type PortRecord,
 } from '../../wire/index.js'
+import { isUuid } from '../api/formats.js'
 import { implementation } from './hardware-types.js'
 import { bootProblem } from './requirements.js'
 
@@ -177,7 +178,7 @@ export function imageSourceProblem(source: unknown): string | undefined {
   const text = textOf(source)
   const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
   if (scheme === undefined)
-    return UUID.test(text) || text.startsWith('glance://')
+    return isUuid(text) || text.startsWith('glance://')
       ? failed('there is no image service (Glance) here')
       : failed('Scheme-less image href is not a UUID.')
   if (['http', 'https', 'file', 'oci'].includes(scheme)) return undefined
@@ -187,5 +188,3 @@ export function imageSourceProblem(source: unknown): string | undefined {
       : `Image download protocol ${scheme} is not supported.`,
   )
 }
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { FetchFailure, HttpClient, withoutPasswords, type HttpThrough } from '../../bytes/index.js'
+import { digestOfFile, FetchFailure, HttpClient, withoutPasswords, type HttpThrough } from '../../bytes/index.js'
 import { held, seconds, type Clock } from '../../runtime/index.js'
 
 /** Image at a URL, as far as Ironic checks it before an agent gets the URL. */
@@ -41,7 +38,7 @@ export const findImages =
   (clock: Clock, through?: (node: string) => HttpThrough): FindImage =>
   (url, { digest, node, signal }) =>
     url.startsWith('file:')
-      ? held(clock, `looking at the image ${withoutPasswords(url)}`, () => findFile(url, digest, signal))
+      ? held(clock, `looking at the image ${withoutPasswords(url)}`, () => findFile(url, { digest, clock, signal }))
       : ask(url, { clock, through: through?.(node), signal })
 
 const imageProblem = (url: string, reason: string): string =>
@@ -66,7 +63,10 @@ async function ask(url: string, { clock, through, signal }: Asking): Promise<Fou
   return { url: answer.redirected ? answer.url : url, format: null, sha256: null }
 }
 
-async function findFile(url: string, digest: boolean, signal: AbortSignal): Promise<FoundImage> {
+async function findFile(
+  url: string,
+  { digest, clock, signal }: { digest: boolean; clock: Clock; signal: AbortSignal },
+): Promise<FoundImage> {
   const path = resolve(decodeURIComponent(new URL(url).pathname))
   const forbidden = FORBIDDEN.find((folder) => path === folder || path.startsWith(`${folder}/`))
   if (forbidden !== undefined)
@@ -76,11 +76,5 @@ async function findFile(url: string, digest: boolean, signal: AbortSignal): Prom
   await using file = await open(path)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0)
   const format = buffer.toString('latin1', 0, bytesRead) === QCOW2 ? 'qcow2' : 'raw'
-  return { url, format, sha256: digest ? await sha256(path, signal) : null }
-}
-
-async function sha256(path: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash, { signal })
-  return hash.digest('hex')
+  return { url, format, sha256: digest ? await digestOfFile(path, clock, { signal }) : null }
 }

@@ -1,4 +1,4 @@
-import { HttpClient } from '../../bytes/index.js'
+import { basicAuthorization, HttpClient } from '../../bytes/index.js'
 import type { FetchFirmware } from '../../redfish/index.js'
 import { seconds, type Clock } from '../../runtime/index.js'
 
@@ -23,8 +23,7 @@ export function firmwareImages({ clock, allow, ca }: FirmwareImageOptions): Fetc
     ...{ clock, redirects: 5, limits: { connect: SILENCE, header: SILENCE, silence: SILENCE } },
   })
   return async (url, { signal, account }) => {
-    const authorization =
-      account && `Basic ${Buffer.from(`${account.username}:${account.password}`).toString('base64')}`
+    const authorization = account && basicAuthorization(account)
     const answer = await http.get({ url, signal, ...(authorization ? { headers: { authorization } } : {}) })
     try {
       if (answer.status !== 200) throw new Error(`the server answered ${answer.status}`)

@@ -1,6 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import { UserError } from '../../runtime/index.js'
-import { schemaProblem } from './schema-problem.js'
+import { schemaProblem, UserError } from '../../runtime/index.js'
 
 /** Schemas, compiled when they are first used. */
 export class Checks {
@@ -13,6 +12,9 @@ export class Checks {
     let accepts = this.#compiled.get(schema)
     if (!accepts) this.#compiled.set(schema, (accepts = this.#ajv.compile(schema)))
     if (accepts(value)) return
-    throw new UserError('bad-request', `${what} is wrong: ${schemaProblem(accepts.errors!)}`, { kind: 'usage', remedy })
+    throw new UserError('bad-request', `${what} is wrong: ${schemaProblem(accepts.errors!).message}`, {
+      kind: 'usage',
+      remedy,
+    })
   }
 }

@@ -1,8 +1,8 @@
-import { closest, distance } from 'fastest-levenshtein'
 import { AGENT_COMMANDS } from '../../agent/index.js'
 import { IPMI_CALLS } from '../../ipmi/index.js'
 import { PROGRAMS } from '../../machine/index.js'
 import { REDFISH_CALLS } from '../../redfish/index.js'
+import { nearest } from '../../runtime/index.js'
 import { PROVISION_STATES, type ProvisionState } from '../../wire/index.js'
 import { phaseOf, PHASES } from './phase.js'
 import type { FaultMatch } from './fault.js'
@@ -36,7 +36,7 @@ export function unknownName(match: FaultMatch, steps: readonly string[] | undefi
   if (step !== undefined && known && !known.includes(step))
     return problem(`no agent of this lab has a step ${quoted(step)}`, step, known)
   // A step may run any program, also one that no ramdisk has. One that is nearly another is a mistake.
-  if (program !== undefined && !PROGRAMS.includes(program) && isNear(program, closest(program, PROGRAMS)))
+  if (program !== undefined && !PROGRAMS.includes(program) && nearest(program, PROGRAMS, LETTERS) !== undefined)
     return problem(`no ramdisk has a program ${quoted(program)}`, program, PROGRAMS)
   return undefined
 }
@@ -49,11 +49,12 @@ interface Problem {
 const statesOf = (phase: NonNullable<FaultMatch['phase']>): readonly ProvisionState[] =>
   PROVISION_STATES.filter((state) => [phaseOf(state, true), phaseOf(state, false)].includes(phase))
 
+/** Letters of a name for each of which an edit may be a mistake: programs that no ramdisk has are near others too. */
+const LETTERS = 4
+
 const quoted = (word: string): string => JSON.stringify(word)
 
 function problem(message: string, word: string, known: readonly string[]): Problem {
-  const near = closest(word, known)
-  return { message, remedy: isNear(word, near) ? `did you mean ${near}?` : `there are ${known.join(', ')}` }
+  const near = nearest(word, known, LETTERS)
+  return { message, remedy: near === undefined ? `there are ${known.join(', ')}` : `did you mean ${near}?` }
 }
-
-const isNear = (word: string, near: string): boolean => distance(word, near) <= Math.max(1, Math.floor(near.length / 4))

@@ -4,7 +4,8 @@ import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { selfSigned } from '../../agent/index.js'
-import { basicAuth, basicAuthorization, type Guard, type ServiceSettings } from '../../ironic-mock/index.js'
+import { basicAuthorization } from '../../bytes/index.js'
+import { basicAuth, type Guard, type ServiceSettings } from '../../ironic-mock/index.js'
 import {
   held,
   hours,

@@ -1,4 +1,4 @@
-import { contentRange, FetchFailure, type FileAnswer, HttpClient } from '../../bytes/index.js'
+import { basicAuthorization, contentRange, FetchFailure, type FileAnswer, HttpClient } from '../../bytes/index.js'
 import { bytesSource, type ByteSource } from '../../bytes/index.js'
 import type { BootNetwork } from '../../machine/index.js'
 import { seconds, type Clock } from '../../runtime/index.js'
@@ -31,7 +31,7 @@ export function bootNetwork({ clock, allow, trust, bootScript }: BootNetworkOpti
   return {
     open: (url, { signal, credentials, verifiedBy, through }) => {
       const http = new HttpClient({ ...options, ...verification(trust, verifiedBy), ...(through ? { through } : {}) })
-      return openRemote(url, { http, signal, authorization: basicHeader(credentials) })
+      return openRemote(url, { http, signal, authorization: credentials && basicAuthorization(credentials) })
     },
     ...(bootScript === undefined ? {} : { bootScript }),
   }
@@ -49,9 +49,6 @@ function verification(
   const authorities = [...(medium ?? []), ...(typeof trust === 'object' ? [trust.ca] : [])]
   return authorities.length === 0 ? {} : { ca: authorities.join('\n') }
 }
-
-const basicHeader = (account: { username: string; password: string } | undefined): string | undefined =>
-  account && `Basic ${Buffer.from(`${account.username}:${account.password}`).toString('base64')}`
 
 interface Asking {
   http: HttpClient

@@ -1,7 +1,7 @@
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type Database from 'libsql'
-import { jsonProblem, type DatabaseForm } from '../../runtime/index.js'
+import { jsonProblem, replaceFileSync, type DatabaseForm } from '../../runtime/index.js'
 
 /** Prefix of the names of BMC accounts, whose values are JSON. */
 export const BMC_ACCOUNT = 'bmc-account '
@@ -71,8 +71,7 @@ export function copyAll(folder: string, rows: ReadonlyMap<string, string>): void
   const file = join(folder, SECOND_COPY)
   const text = [...rows].map(lineOf).join('')
   if (text === textOf(file)) return
-  writeFileSync(`${file}.new`, text, { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  replaceFileSync(file, text)
 }
 
 const lineOf = (row: readonly [name: string, value: string]): string => `${JSON.stringify(row)}\n`

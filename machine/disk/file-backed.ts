@@ -1,6 +1,6 @@
-import { mkdir, rm, stat, truncate } from 'node:fs/promises'
+import { rm, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { during, held, UserError, standsStill, type Clock, Mutex } from '../../runtime/index.js'
+import { during, held, makeFolder, UserError, standsStill, type Clock, Mutex } from '../../runtime/index.js'
 import type { DiskSpec } from '../machine-spec.js'
 import type { BlockDevice } from './block-device.js'
 import { createFileDisk, openFileDisk } from './file-disk.js'
@@ -92,7 +92,7 @@ export class FileBacked implements BlockDevice {
     }
     const size = await held(this.#clock, `looking for ${path}`, () => fileSize(path))
     if (size === undefined) {
-      await held(this.#clock, `making the folder of ${path}`, () => mkdir(dirname(path), { recursive: true }))
+      await held(this.#clock, `making the folder of ${path}`, () => makeFolder(dirname(path)))
       return during(`creating the disk ${this.name}`, () => createFileDisk({ ...options, size: this.size }))
     }
     // An earlier process was killed while it made or emptied the file: the missing end is all zeros.

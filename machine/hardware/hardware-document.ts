@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { parseSize, UserError } from '../../runtime/index.js'
+import { parseSize, pointerParts, UserError } from '../../runtime/index.js'
 import { identityIn, type HardwareFleet } from './fleet.js'
 import { HARDWARE_SCHEMA } from './hardware-schema.js'
 import type { MachineHardware } from './machine-hardware.js'
@@ -63,7 +63,7 @@ function mostSpecific([error]: readonly ErrorObject[]): string {
     additionalProperty?: string
     allowedValues?: unknown[]
   }
-  const where = instancePath.replace(/^\//, '').replaceAll('/', '.')
+  const where = pointerParts(instancePath).join('.')
   if (unknown !== undefined) return `${where === '' ? 'it' : where} has an unknown key ${JSON.stringify(unknown)}`
   const allowed = allowedValues ? `: ${allowedValues.join(', ')}` : ''
   return `${where === '' ? 'it' : where} ${message}${allowed}`

@@ -132,25 +132,6 @@ export function splitOnce(text: string, separator: string): [string, string | un
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)]
 }
 
-/** Formats rows as columns, the last one not padded. `right`: indexes of right-aligned columns. */
-export function columns(rows: readonly (readonly string[])[], right: ReadonlySet<number> = new Set()): string {
-  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]!.length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, index) =>
-          right.has(index)
-            ? cell.padStart(widths[index]!)
-            : index === row.length - 1
-              ? cell
-              : cell.padEnd(widths[index]!),
-        )
-        .join(' '),
-    )
-    .map((line) => `${line}\n`)
-    .join('')
-}
-
 /** JSON as util-linux prints it: indented by three spaces, consecutive objects joined by `},{`. */
 export function utilLinuxJson(value: unknown): string {
   return `${JSON.stringify(value, null, 3).replaceAll(/\},\n\s*\{/g, '},{')}\n`

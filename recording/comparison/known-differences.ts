@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
-import { readNested } from '../../runtime/index.js'
+import { literalPattern, readNested } from '../../runtime/index.js'
 import { type Difference, withoutIndexes } from './difference.js'
 import { refusal } from '../refusal.js'
 
@@ -76,7 +76,7 @@ function patternOf(where: string): RegExp {
     .map((word) =>
       withoutIndexes(word)
         .split(/(\*\*|\*)/)
-        .map((part) => (part === '**' ? '.*' : part === '*' ? '[^/]*' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
+        .map((part) => (part === '**' ? '.*' : part === '*' ? '[^/]*' : literalPattern(part)))
         .join(''),
     )
     .join(' ')

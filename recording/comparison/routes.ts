@@ -1,6 +1,6 @@
+import { literalPattern } from '../../runtime/index.js'
 import { AGENT_OPERATIONS, IRONIC_OPERATIONS } from '../../wire/index.js'
 import type { Exchange } from '../format/exchange.js'
-import { literalPattern } from '../literal-pattern.js'
 
 interface Route {
   readonly pattern: RegExp

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
+import { isObject } from '../../runtime/index.js'
 import type { RelayTarget } from './relay.js'
 
 /** An agent as its last heartbeat described it. */
@@ -78,9 +79,7 @@ export class AgentCallbacks {
 function documentOf(body: Buffer): Record<string, unknown> | undefined {
   try {
     const value = JSON.parse(body.toString('utf8')) as unknown
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }

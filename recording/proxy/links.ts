@@ -1,4 +1,4 @@
-import { literalPattern } from '../literal-pattern.js'
+import { literalPattern } from '../../runtime/index.js'
 
 /** Where the links of an Ironic lead, and where they are to lead. */
 export interface LinkBases {

@@ -1,7 +1,9 @@
 import {
+  basicAuthorization,
   FetchFailure,
   HttpClient,
   isLoopback,
+  retryAfter,
   type FileAnswer,
   type FileRequest,
   type HttpClientOptions,
@@ -112,7 +114,7 @@ export class RegistryServer {
       })
       if (answer?.status === 429) {
         const words = await answerWords(answer)
-        const wait = waitOf(answer.headers['retry-after'], clock.now())
+        const wait = retryAfter(answer.headers['retry-after'], clock.now()) ?? 2 * PAUSE.first
         if (busy++ === RETRIES.busy || wait > PAUSE.longest)
           throw new UserError('registry-busy', `the registry ${this.#host} answers 429: too many requests${words}`, {
             remedy: `wait ${Math.ceil(wait / 1000)} s, or log in with an account of a higher limit`,
@@ -184,8 +186,8 @@ export class RegistryServer {
         { remedy: 'let it ask for Basic or Bearer' },
       )
     if (credentials?.kind !== 'password') throw await this.#unauthorized(request, '')
-    const pair = Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')
-    this.#authorizations.set(key, `Basic ${pair}`)
+    const { user: username, password } = credentials
+    this.#authorizations.set(key, basicAuthorization({ username, password }))
   }
 
   /** In auth files Docker Hub is called docker.io. */
@@ -207,11 +209,4 @@ export class RegistryServer {
       { remedy: `log in with podman login --authfile FILE ${this.#host}, and name the file with --authfile` },
     )
   }
-}
-
-/** Milliseconds of a `Retry-After` header: seconds, or a date. */
-function waitOf(header: string | undefined, now: number): number {
-  if (header === undefined) return 2 * PAUSE.first
-  const wait = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
-  return Number.isFinite(wait) ? Math.max(0, wait) : 2 * PAUSE.first
 }

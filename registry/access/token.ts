@@ -1,4 +1,4 @@
-import { FetchFailure, type HttpClient } from '../../bytes/index.js'
+import { basicAuthorization, FetchFailure, type HttpClient } from '../../bytes/index.js'
 import { isObject, UserError } from '../../runtime/index.js'
 import type { Challenge } from './challenge.js'
 import type { Credentials } from './credentials.js'
@@ -91,8 +91,7 @@ function withFields(url: URL, fields: readonly (readonly [string, string])[]): s
 
 function basic(credentials: Credentials | null): Record<string, string> {
   if (credentials?.kind !== 'password') return {}
-  const pair = `${credentials.user}:${credentials.password}`
-  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+  return { authorization: basicAuthorization({ username: credentials.user, password: credentials.password }) }
 }
 
 function refreshing(token: string, fields: readonly (readonly [string, string])[]) {

@@ -1,7 +1,7 @@
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileSource, type ByteStream } from '../../bytes/index.js'
-import { type Clock, held, isObject, takeLock, temporaryFolder, UserError } from '../../runtime/index.js'
+import { type Clock, held, isObject, makeFolder, takeLock, temporaryFolder, UserError } from '../../runtime/index.js'
 import { algorithmOf, checkContent, digestOf, isDigest, verifiedStream } from '../digest.js'
 import { jsonObject, LARGEST_MANIFEST, MEDIA_TYPES, readManifest, type Descriptor } from '../images/manifest.js'
 import type { ImageSink, ImageStore, StoredManifest } from '../images/store.js'
@@ -68,7 +68,7 @@ export class OciLayout implements ImageStore, ImageSink {
     await held(this.#clock, `writing ${path}`, async () => {
       const there = await readFile(path).catch(() => null)
       if (there && digestOf(there, algorithmOf(digest)) === digest) return
-      await mkdir(join(this.#folder, 'blobs', algorithmOf(digest)), { recursive: true })
+      await makeFolder(join(this.#folder, 'blobs', algorithmOf(digest)))
       await using beside = await temporaryFolder(this.#folder)
       await writeFile(join(beside.path, 'blob'), bytes)
       await rename(join(beside.path, 'blob'), path)

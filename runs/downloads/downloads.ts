@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto'
-import { constants, createReadStream } from 'node:fs'
-import { copyFile, mkdir, open, rename } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { copyFile, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import type { Artifact } from '../../coreos/index.js'
-import { decodedFile } from '../../bytes/index.js'
-import { held, temporaryFolder, UserError, type Clock, type Logger, type TemporaryFolder } from '../../runtime/index.js'
+import { decodedFile, digestOfFile } from '../../bytes/index.js'
+import {
+  held,
+  makeFolder,
+  temporaryFolder,
+  UserError,
+  type Clock,
+  type Logger,
+  type TemporaryFolder,
+} from '../../runtime/index.js'
 import type { Asset } from '../../targets/index.js'
 import type { CachedImage, ImageCache } from '../../steps/index.js'
 import { openImageCache, type ImageCacheRequest } from '../../lab/index.js'
@@ -53,7 +60,7 @@ export async function downloadArtifacts(artifacts: readonly Artifact[], options:
 }
 
 async function temporaryBeside({ folder }: DownloadOptions): Promise<TemporaryFolder> {
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   return temporaryFolder(folder)
 }
 
@@ -79,7 +86,7 @@ async function downloadOne(artifact: Artifact, cache: ImageCache, options: Downl
   const signedBy = image.record.verified.signed?.by ?? null
   if (wanted !== undefined && (await digestOf(path, clock, signal)) === wanted)
     return { path, sha256: wanted, signedBy, already: true }
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   await using beside = await temporaryFolder(folder)
   const part = join(beside.path, 'part')
   const found = packed ? await unpack(image, part, options) : await copy(image, part, options)
@@ -102,7 +109,7 @@ async function copiedFrom(
   if (beside === undefined || (signature && !insecure)) return null
   const from = join(beside, fileName(location))
   if ((await digestOf(from, clock, signal)) !== sha256) return null
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   await using temporary = await temporaryFolder(folder)
   const part = join(temporary.path, 'part')
   await held(clock, `copying ${from}`, () => copyFile(from, part, constants.COPYFILE_FICLONE))
@@ -145,14 +152,10 @@ async function unpack({ path }: CachedImage, to: string, { clock, signal }: Down
 
 /** SHA-256 of a file; null when it does not exist. */
 async function digestOf(path: string, clock: Clock, signal: AbortSignal): Promise<string | null> {
-  const hash = createHash('sha256')
   try {
-    await held(clock, `reading ${path}`, () =>
-      pipeline(createReadStream(path, { highWaterMark: 2 ** 20 }), hash, { signal }),
-    )
+    return await digestOfFile(path, clock, { signal })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
   }
-  return hash.digest('hex')
 }

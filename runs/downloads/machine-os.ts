@@ -1,7 +1,7 @@
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { documentText, liveFiles, prefixOf, streamFile, type OsVersion, type Stream } from '../../coreos/index.js'
-import { held } from '../../runtime/index.js'
+import { held, makeFolder } from '../../runtime/index.js'
 import { downloadArtifacts, fileName, type DownloadOptions } from './downloads.js'
 
 export interface MachineOsBuild extends DownloadOptions {
@@ -19,7 +19,7 @@ export interface MachineOsBuild extends DownloadOptions {
 export async function buildMachineOs(options: MachineOsBuild): Promise<string[]> {
   const { stream, version, architectures, folder, clock } = options
   const isos = architectures.map((architecture) => [architecture, liveFiles(stream, architecture).iso] as const)
-  await held(clock, `making ${folder}`, () => mkdir(folder, { recursive: true }))
+  await held(clock, `making ${folder}`, () => makeFolder(folder))
   const paths: string[] = []
   for (const [architecture, iso] of isos) {
     const path = join(folder, `${prefixOf(version)}-${architecture}.iso`)

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HttpClient, type HttpClientOptions, sha256Hex } from '../../bytes/index.js'
 import {
@@ -16,7 +16,7 @@ import {
   type Stream,
 } from '../../coreos/index.js'
 import { isImagePlace, parsePlace } from '../../registry/index.js'
-import { held, temporaryFolder, UserError, type Clock } from '../../runtime/index.js'
+import { held, makeFolder, temporaryFolder, UserError, type Clock } from '../../runtime/index.js'
 import { openImages, type RegistrySettings } from './open-images.js'
 import { refuseForbiddenUrls, type DownloadPolicy } from '../../coreos/index.js'
 
@@ -122,7 +122,7 @@ async function fetchStream(url: string, request: StreamRequest, surroundings: St
   if (cached) refuseOlderStream(cached, stream)
   if (folder !== null && path !== null)
     await held(clock, `keeping ${url}`, async () => {
-      await mkdir(folder, { recursive: true })
+      await makeFolder(folder)
       await using beside = await temporaryFolder(folder)
       await writeFile(join(beside.path, 'stream.json'), text)
       await rename(join(beside.path, 'stream.json'), path)

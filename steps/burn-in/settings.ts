@@ -1,3 +1,4 @@
+import { isObject } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { StepError } from '../sdk/step.js'
 
@@ -24,5 +25,4 @@ export function burnInSettings(node: JsonObject, test: 'cpu' | 'vm' | 'fio_disk'
   }
 }
 
-const object = (value: unknown): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+const object = (value: unknown): JsonObject => (isObject(value) ? value : {})

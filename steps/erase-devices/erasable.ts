@@ -1,4 +1,4 @@
-import type { Logger } from '../../runtime/index.js'
+import { isObject, type Logger } from '../../runtime/index.js'
 import { HintError, type JsonObject } from '../../wire/index.js'
 import { listBlockDevices, sysText, type BlockDevice } from '../hardware/block-devices.js'
 import { compileHints } from '../hardware/root-device-hints.js'
@@ -60,5 +60,4 @@ async function readOnlyReason(
 export const knobs = (node: JsonObject): JsonObject => object(node['driver_internal_info'])
 
 const nonEmpty = (hints: JsonObject) => Object.keys(hints).length > 0
-const object = (value: unknown): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+const object = (value: unknown): JsonObject => (isObject(value) ? value : {})

@@ -1,6 +1,6 @@
-import { errorChain } from '../../runtime/index.js'
+import { errorChain, isObject } from '../../runtime/index.js'
 import type { Target } from '../../targets/index.js'
-import { programJson, isNode } from '../hardware/program-json.js'
+import { programJson } from '../hardware/program-json.js'
 import { finish, runCommand } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import { knobs } from './erasable.js'
@@ -62,7 +62,7 @@ async function eraseAta({ target, signal }: StepContext, disk: string): Promise<
 async function eraseNvme({ target, signal }: StepContext, disk: string): Promise<string | null> {
   const { stdout } = await finish(target.executor, ['nvme', 'id-ctrl', disk, '-o', 'json'], { effect: 'reads' })
   const abilities = programJson(stdout)
-  if (!isNode(abilities) || (Number(abilities['oacs']) & 2) === 0) return null
+  if (!isObject(abilities) || (Number(abilities['oacs']) & 2) === 0) return null
   // A cryptographic erase takes no time; a disk without it erases the user data.
   const byKey = (Number(abilities['fna']) & 4) !== 0
   await runCommand(target.executor, ['nvme', 'format', disk, '-s', byKey ? '2' : '1', '-f'], {

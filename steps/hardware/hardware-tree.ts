@@ -1,8 +1,9 @@
+import { isObject } from '../../runtime/index.js'
 import type { Inventory } from '../../wire/index.js'
 import type { Executor } from '../../targets/index.js'
 import { finish } from '../sdk/run-command.js'
 import { sysText } from './block-devices.js'
-import { isNode, nodes, programJson, textOf, type Node } from './program-json.js'
+import { nodes, programJson, textOf, type Node } from './program-json.js'
 
 export interface HardwareTree {
   vendor: Inventory['system_vendor']
@@ -20,7 +21,7 @@ export async function readHardwareTree(executor: Executor): Promise<HardwareTree
   const { stdout } = await finish(executor, ['lshw', '-quiet', '-json'], { effect: 'reads' })
   const tree = programJson(stdout)
   // Older versions print one object, newer ones a list of it.
-  const system = isNode(tree) ? tree : nodes(tree)[0]
+  const system = isObject(tree) ? tree : nodes(tree)[0]
   return system ? fromLshw(system) : fromKernel(executor)
 }
 

@@ -1,3 +1,5 @@
+import { isObject } from '../../runtime/index.js'
+
 /** Parses a program's JSON output; undefined for any other text. */
 export function programJson(text: string): unknown {
   try {
@@ -9,11 +11,8 @@ export function programJson(text: string): unknown {
 
 export type Node = Record<string, unknown>
 
-export const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The objects in a list; empty for any other value. */
-export const nodes = (value: unknown): Node[] => (Array.isArray(value) ? value.filter(isNode) : [])
+export const nodes = (value: unknown): Node[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
 export const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : null

@@ -2,7 +2,7 @@ import { sha256Hex } from '../../bytes/index.js'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Ajv } from 'ajv'
-import { held, makeFolder, UserError, type Clock } from '../../runtime/index.js'
+import { held, makeFolder, replaceFile, UserError, type Clock } from '../../runtime/index.js'
 import type { Validators } from './download.js'
 import type { ImageKind } from './image-kind.js'
 import type { Signed } from './signature.js'
@@ -67,8 +67,7 @@ export class CacheFolder {
         const version = await readFile(join(path, 'VERSION'), 'utf8').catch(absent)
         if (version === undefined) {
           if ((await readdir(path)).length > 0) throw foreign(path)
-          for (const folder of ['images', 'urls', 'partial', 'locks'])
-            await mkdir(join(path, folder), { recursive: true, mode: 0o700 })
+          for (const folder of ['images', 'urls', 'partial', 'locks']) await makeFolder(join(path, folder), 0o700)
           await writeFile(join(path, 'CACHEDIR.TAG'), TAG)
           await writeFile(join(path, 'VERSION'), LAYOUT)
         } else if (version !== LAYOUT) throw foreign(path)
@@ -256,10 +255,7 @@ export class CacheFolder {
   }
 
   async #write(path: string, value: object): Promise<void> {
-    await this.#held('writing to the image cache', async () => {
-      await writeFile(`${path}.new`, JSON.stringify(value), { mode: 0o600 })
-      await rename(`${path}.new`, path)
-    })
+    await this.#held('writing to the image cache', () => replaceFile(path, JSON.stringify(value)))
   }
 }
 

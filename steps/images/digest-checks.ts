@@ -1,9 +1,8 @@
-import { isZero } from '../../bytes/index.js'
+import { digestOfFile, isZero, readParts } from '../../bytes/index.js'
 import { held, type Clock } from '../../runtime/index.js'
 import { fileOf, type CacheFolder, type ImageRecord } from './cache-folder.js'
 import { SharedWork } from './shared-work.js'
-import { digestOfFile, readParts } from './image-file.js'
-import { blocksDigest } from './transcode.js'
+import { BLOCK, blocksDigest } from './transcode.js'
 
 /** Holds cached images against their digests, a file that has not changed since only once. */
 export class DigestChecks {
@@ -46,14 +45,14 @@ export async function hasItsDigest(
   const { transcoded } = record
   return transcoded !== null && 'as' in transcoded
     ? (await blocksOfFile(path, clock, signal)) === transcoded.blocks
-    : (await digestOfFile(path, clock, signal)) === fileOf(record).sha256
+    : (await digestOfFile(path, clock, { signal })) === fileOf(record).sha256
 }
 
 /** The {@link blocksDigest} of a file. Node hashes the blocks on its threads, several at once. */
 const blocksOfFile = (path: string, clock: Clock, signal: AbortSignal): Promise<string> =>
   held(clock, `verifying ${path}`, async () => {
     const blocks: Promise<Uint8Array | null>[] = []
-    await readParts(path, signal, async (part) => {
+    await readParts(path, BLOCK, signal, async (part) => {
       const digest = isZero(part) ? null : subtle.digest('SHA-256', part).then((digest) => new Uint8Array(digest))
       blocks.push(Promise.resolve(digest))
       // The next part takes the place of the one before this.

@@ -1,10 +1,14 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { open, readFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { FetchFailure, HttpClient, maskedUrl, type FileAnswer, type HttpLimits } from '../../bytes/index.js'
+import {
+  digestOfFile,
+  FetchFailure,
+  HttpClient,
+  maskedUrl,
+  type FileAnswer,
+  type HttpLimits,
+} from '../../bytes/index.js'
 import { errorChain, held, isDiskFull, seconds, temporaryFolder, type Clock } from '../../runtime/index.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import type { ChecksumAlgorithm } from './image-info.js'
@@ -162,12 +166,7 @@ async function openFile({ clock, signal }: StepContext, path: string): Promise<S
         const { bytesRead } = await file.read(buffer, 0, buffer.length, offset)
         return buffer.subarray(0, bytesRead)
       }),
-    digest: (algorithm) =>
-      held(clock, `verifying ${path}`, async () => {
-        const hash = createHash(algorithm)
-        await pipeline(createReadStream(path), hash, { signal })
-        return hash.digest('hex')
-      }),
+    digest: (algorithm) => digestOfFile(path, clock, { algorithm, signal }),
     [Symbol.asyncDispose]: () => held(clock, `closing ${path}`, () => file.close()),
   }
 }

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { isObject } from '../../runtime/index.js'
 import type { Command, Executor, OutputChunk, Run } from '../executor.js'
 
 /** Devices that a listing may show. */
@@ -87,4 +88,4 @@ const standIn = (columns: Row, serial: string): Row => ({
   ...('model' in columns ? { model: 'loop' } : {}),
 })
 
-const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isRow = (value: unknown): value is Row => isObject(value)

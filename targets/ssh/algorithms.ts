@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError, wildcard } from '../../runtime/index.js'
 import { ssh2Constants } from './ssh2.js'
 
 type Constants = ReturnType<typeof ssh2Constants>
@@ -69,19 +69,11 @@ function changed(defaults: readonly string[], text: string): string[] {
     case '^':
       return unique([...names, ...defaults])
     case '-':
-      return defaults.filter((name) => !names.some((pattern) => matches(pattern, name)))
+      return defaults.filter((name) => !names.some((pattern) => wildcard(pattern).test(name)))
     default:
       return unique(names)
   }
 }
-
-const matches = (pattern: string, name: string): boolean =>
-  new RegExp(
-    `^${pattern
-      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('*', '.*')
-      .replaceAll('?', '.')}$`,
-  ).test(name)
 
 /** Host key algorithms, those for keys of a known type first. */
 export function preferringKnown(offered: readonly string[], knownTypes: readonly string[]): string[] {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
-import { held, UserError, type Clock } from '../../runtime/index.js'
+import { held, UserError, wildcard, type Clock } from '../../runtime/index.js'
 
 const DEEPEST = 16
 
@@ -51,12 +51,7 @@ async function filesOf(pattern: string, folder: string, home: string, clock: Clo
   const path = isAbsolute(named) ? named : join(folder, named)
   const last = path.slice(path.lastIndexOf('/') + 1)
   if (!/[*?]/.test(last)) return [path]
-  const matching = new RegExp(
-    `^${last
-      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('*', '.*')
-      .replaceAll('?', '.')}$`,
-  )
+  const matching = wildcard(last)
   const names = await held(clock, 'listing a folder', () => readdir(dirname(path))).catch(() => [])
   return names
     .filter((name) => matching.test(name) && (!name.startsWith('.') || last.startsWith('.')))

@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import { checkNesting, errorChain, jsonText, onAbort, type Clock } from '../../runtime/index.js'
+import { checkNesting, errorChain, jsonText, withinLimit, type Clock } from '../../runtime/index.js'
 import { ConnectionFailed, type Transport, type WireResponse } from '../exchange.js'
 import type { JsonObject } from '../ironic/node.js'
 import type { CommandList, CommandResult } from './commands.js'
@@ -102,33 +102,21 @@ function commandsUrl({ url, token }: AgentPeer, query: Record<string, string> = 
   return `${url}/v1/commands/${text === '' ? '' : `?${text}`}`
 }
 
-/** Given as the reason, so that no exception with a stack is made for the usual case. */
-const ANSWERED = new Error('answered')
-
-async function send(
+function send(
   { transport, clock, timeout }: AgentClientOptions,
   { verifyCa }: AgentPeer,
   request: { method: string; url: string; body?: string },
   signal: AbortSignal | undefined,
 ): Promise<WireResponse> {
-  const ended = new AbortController()
-  const exchange = new AbortController()
-  using _stopped = signal && onAbort(signal, (reason) => exchange.abort(reason))
-  const timer = clock.sleep(timeout, { signal: ended.signal }).then(
-    () => exchange.abort(new ConnectionFailed(`no answer within ${timeout / 1000} s`)),
-    () => {},
-  )
-  try {
-    return await transport.send({
+  const late = () => new ConnectionFailed(`no answer within ${timeout / 1000} s`)
+  return withinLimit({ ms: timeout, clock, signal, late }, (either) =>
+    transport.send({
       ...request,
       headers: { accept: '*/*', 'content-type': 'application/json' },
       ...(verifyCa === undefined ? {} : { ca: verifyCa }),
-      signal: exchange.signal,
-    })
-  } finally {
-    ended.abort(ANSWERED)
-    await timer
-  }
+      signal: either,
+    }),
+  )
 }
 
 function unreachable(peer: AgentPeer, purpose: string, error: unknown): never {

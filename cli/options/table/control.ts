@@ -1,6 +1,5 @@
+import { DURATION_PATTERN } from '../../../runtime/index.js'
 import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
-
-const DURATION = { type: 'string', pattern: '^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$' } as const
 
 /** Options of the commands that control a lab while it runs. */
 export const CONTROL_SHAPES = {
@@ -64,7 +63,7 @@ export const CONTROL_SHAPES = {
     value: 'TIME',
     example: '2h',
     description: 'longest lab time that --until waits (default: 24h)',
-    schema: DURATION,
+    schema: { type: 'string', pattern: DURATION_PATTERN },
   },
   kind: {
     value: 'KIND',

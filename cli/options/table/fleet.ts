@@ -1,7 +1,7 @@
+import { DURATION_PATTERN, DURATION_RANGE_PATTERN } from '../../../runtime/index.js'
 import { FLAG, TEXT, type OptionShape } from './shape.js'
 
 const PORT = { type: 'integer', minimum: 0, maximum: 65535 } as const
-const LENGTH = '[0-9]+(\\.[0-9]+)?(ms|s|m|h)'
 
 /** Options of `ironstage fleet`. */
 export const FLEET_SHAPES = {
@@ -104,18 +104,18 @@ export const FLEET_SHAPES = {
     value: 'TIME',
     example: '60s..240s',
     description: 'time that the boot of a ramdisk takes, a random one of a range as in 60s..240s (default: 5s)',
-    schema: { type: 'string', pattern: `^${LENGTH}(\\.\\.${LENGTH})?$` },
+    schema: { type: 'string', pattern: DURATION_RANGE_PATTERN },
   },
   'disk-time': {
     value: 'TIME',
     example: '90s',
     description: 'time that a boot from disk takes (default: none)',
-    schema: { type: 'string', pattern: `^${LENGTH}$` },
+    schema: { type: 'string', pattern: DURATION_PATTERN },
   },
   'power-time': {
     value: 'TIME',
     example: '3s',
     description: 'time that a BMC takes to switch the power (default: none)',
-    schema: { type: 'string', pattern: `^${LENGTH}$` },
+    schema: { type: 'string', pattern: DURATION_PATTERN },
   },
 } as const satisfies Record<string, OptionShape>

@@ -1,3 +1,4 @@
+import { literalPattern } from '../../../runtime/index.js'
 import {
   formatMicroversion,
   ironicErrors,
@@ -53,10 +54,7 @@ const FAULTS: readonly NodeFault[] = ['power failure', 'clean failure', 'rescue 
 
 /** Pattern that finds a part of a text as SQL's LIKE does: `%` and `_` are wildcards, and case is ignored. */
 function like(part: string): RegExp {
-  const pattern = part
-    .replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
-    .replaceAll('%', '.*')
-    .replaceAll('_', '.')
+  const pattern = literalPattern(part).replaceAll('%', '.*').replaceAll('_', '.')
   return new RegExp(pattern, 'is')
 }
 

@@ -1,5 +1,5 @@
 import { HttpClient, withoutPasswords } from '../../../bytes/index.js'
-import { held, type Clock } from '../../../runtime/index.js'
+import { held, withinLimit, type Clock } from '../../../runtime/index.js'
 import type { ApiCall } from '../inspection/rule-actions.js'
 
 /**
@@ -10,27 +10,21 @@ import type { ApiCall } from '../inspection/rule-actions.js'
 export async function callApi({ url, headers, timeout }: ApiCall, clock: Clock, signal: AbortSignal): Promise<null> {
   const shown = withoutPasswords(url)
   await held(clock, `calling ${shown} for an inspection rule`, async () => {
-    const late = new AbortController()
+    const late = () => new Error(`no answer within ${timeout / 1000} s`)
     try {
-      const limit = clock.sleep(timeout, { weak: true, signal: AbortSignal.any([signal, late.signal]) })
-      limit.then(
-        () => late.abort(new Error(`no answer within ${timeout / 1000} s`)),
-        () => {},
-      )
       const http = new HttpClient({ clock })
-      const answer = await http.get({
-        url,
-        headers: lowerCase(headers),
-        signal: AbortSignal.any([signal, late.signal]),
-      })
-      await answer.close()
-      const { status, statusText } = answer
+      const { status, statusText } = await withinLimit(
+        { ms: timeout, clock, weak: true, signal, late },
+        async (either) => {
+          const answer = await http.get({ url, headers: lowerCase(headers), signal: either })
+          await answer.close()
+          return answer
+        },
+      )
       if (status < 200 || status > 299) throw new Error(`${status} Client Error: ${statusText} for url: ${shown}`)
     } catch (error) {
       signal.throwIfAborted()
       throw new Error(`Request to ${shown} failed`, { cause: error })
-    } finally {
-      late.abort(new Error('done'))
     }
   })
   return null

@@ -1,3 +1,4 @@
+import { isObject } from '../../../runtime/index.js'
 import { textOf } from '../../../wire/index.js'
 import type { JsonObject, PortRecord } from '../../../wire/index.js'
 import type { InspectionConf } from './inspection-conf.js'
@@ -59,8 +60,7 @@ export function withCapabilities(current: unknown, more: Readonly<Record<string,
   return [...pairs].map(([name, value]) => `${name}:${textOf(value)}`).join(',')
 }
 
-export const objectOf = (value: unknown): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
 export const listOf = (value: unknown): JsonObject[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null).map(objectOf) : []

@@ -1,8 +1,9 @@
+import { columns } from '../../../runtime/index.js'
 import { diskNames } from '../../hardware/hardware-names.js'
 import { blockNodes, findNode, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
 import { levelName } from './md-arrays.js'
 import type { Inside } from '../program.js'
-import { columns, tool, ToolFailure, utilLinuxJson } from '../tool.js'
+import { tool, ToolFailure, utilLinuxJson } from '../tool.js'
 
 type Cell = string | number | boolean | null | (string | null)[]
 
@@ -179,7 +180,7 @@ export const lsblk = tool(
         cells.map((cell, index) => (chosen[index] === 'NAME' ? branch + cell : cell)),
       )
       const right = new Set(chosen.flatMap((name, index) => (RIGHT.has(name) ? [index] : [])))
-      stdout(columns(options.has('noheadings') ? drawn : [chosen, ...drawn], right))
+      stdout(columns(options.has('noheadings') ? drawn : [chosen, ...drawn], { right }))
     }
     return exitCode
   },

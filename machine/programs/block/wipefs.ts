@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
+import { columns } from '../../../runtime/index.js'
 import { findNode, mountPoints, readNode, type BlockNode } from './block-nodes.js'
-import { columns, tool, ToolFailure } from '../tool.js'
+import { tool, ToolFailure } from '../tool.js'
 
 interface Signature {
   type: string

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex, sha256OfParts } from '../../../bytes/index.js'
 import { normalPath } from '../../file-tree.js'
 import { findNode, readNode } from '../block/block-nodes.js'
 import { fileView, type FileStat, type FileView } from './file-view.js'
@@ -52,16 +52,12 @@ export const cat = tool('cat', {}, (process, { rest }) => {
 
 export const sha256sum = tool('sha256sum', { binary: 'b', text: 't' }, async (process, { rest }) => {
   const line = (hash: string, path: string) => process.stdout(`${hash}  ${path}\n`)
-  if (rest.length === 0) return line(createHash('sha256').update(process.stdin).digest('hex'), '-')
+  if (rest.length === 0) return line(sha256Hex(process.stdin), '-')
   return eachPath(
     process,
     rest,
     (path) => `sha256sum: ${path}`,
-    async (path) => {
-      const hash = createHash('sha256')
-      for await (const piece of contents(process, path)) hash.update(piece)
-      line(hash.digest('hex'), path)
-    },
+    async (path) => line(await sha256OfParts(contents(process, path)), path),
   )
 })
 

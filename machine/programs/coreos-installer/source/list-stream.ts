@@ -1,3 +1,4 @@
+import { columns } from '../../../../runtime/index.js'
 import { parse } from '../command-line/clap.js'
 import type { InstallerProcess } from '../host.js'
 import { LIST_STREAM_HELP } from '../command-line/help.js'
@@ -20,7 +21,5 @@ export async function listStream(process: InstallerProcess, args: readonly strin
     ['Architecture', 'Platform', 'Format'],
     ...formats.map(({ architecture, platform, format }) => [architecture, platform, format]),
   ]
-  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)))
-  for (const [architecture, platform, format] of rows)
-    process.stdout(`${architecture!.padEnd(widths[0]!)}  ${platform!.padEnd(widths[1]!)}  ${format}\n`)
+  process.stdout(columns(rows, { gap: 2 }))
 }

@@ -27,7 +27,7 @@ test('a sweep keeps the folders of the living, also of this process', async () =
   expect(await readdir(folder.path)).toEqual(['file'])
 })
 
-const built = new URL('../dist/runtime/temporary-folder.js', import.meta.url).href
+const built = new URL('../../dist/runtime/files/temporary-folder.js', import.meta.url).href
 
 /** Starts a process that makes a folder with a file, and then waits. */
 async function owner(parent: string) {

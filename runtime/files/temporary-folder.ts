@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs'
 import { lstat, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { tryLock } from './lock-file.js'
-import { uuid } from './random.js'
-import { systemRandom } from './system-random.js'
+import { tryLock } from '../lock-file.js'
+import { uuid } from '../random.js'
+import { systemRandom } from '../system-random.js'
 
 /** A folder for temporary files, deleted when it is disposed of, or else when the process ends. */
 export interface TemporaryFolder extends AsyncDisposable {

@@ -1,0 +1,31 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { replaceFile, replaceFileSync } from './replace-file.js'
+import { temporaryFolder } from './temporary-folder.js'
+
+const replaceNow = (path: string, text: string, mode?: number) => Promise.resolve(replaceFileSync(path, text, mode))
+
+test.each([
+  ['replaceFile', replaceFile],
+  ['replaceFileSync', replaceNow],
+])('%s leaves the new text and nothing else', async (_, replace) => {
+  await using folder = await temporaryFolder()
+  const path = join(folder.path, 'state')
+  await replace(path, 'first')
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+  await replace(path, 'x', 0o644)
+  expect(await readFile(path, 'utf8')).toBe('x')
+  expect((await stat(path)).mode & 0o777).toBe(0o644)
+  expect(await readdir(folder.path)).toEqual(['state'])
+})
+
+test('a write that fails leaves the old text', async () => {
+  await using folder = await temporaryFolder()
+  const path = join(folder.path, 'state')
+  await writeFile(path, 'old')
+  await mkdir(`${path}.new`)
+  await expect(replaceFile(path, 'new')).rejects.toMatchObject({ code: 'EISDIR' })
+  expect(() => replaceFileSync(path, 'new')).toThrow('EISDIR')
+  expect(await readFile(path, 'utf8')).toBe('old')
+})

@@ -1,0 +1,34 @@
+import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
+import { open, rename } from 'node:fs/promises'
+
+/**
+ * Writes a file in place of an old one, if there is one, at once: a reader sees the old text or the new one, also after a
+ * loss of power. The text goes to `PATH.new` first, so the caller keeps two writes of one file from meeting.
+ *
+ * @param mode permissions of the file
+ * @throws the kernel's error; the old file is as it was
+ */
+export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
+  const fresh = `${path}.new`
+  const file = await open(fresh, 'w', mode)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(fresh, path)
+}
+
+/** As {@link replaceFile}, where nothing else may happen meanwhile. */
+export function replaceFileSync(path: string, text: string, mode = 0o600): void {
+  const fresh = `${path}.new`
+  const file = openSync(fresh, 'w', mode)
+  try {
+    writeFileSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(fresh, path)
+}
