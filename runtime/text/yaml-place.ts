@@ -1,5 +1,11 @@
-import type { Document, LineCounter } from 'yaml'
-
+/** As much of a document of the package yaml as is needed: users of the library do not have its types. */
+interface Document {
+  readonly contents: unknown
+  getIn(path: Iterable<unknown>, keepScalar: boolean): unknown
+}
+interface LineCounter {
+  linePos(offset: number): { line: number; col: number }
+}
 interface Ranged {
   readonly range?: readonly number[] | null
 }
@@ -28,7 +34,7 @@ export function yamlPlace(
 }
 
 function startOf(document: Document, path: readonly (string | number)[], of: 'key' | 'value'): number | undefined {
-  const at = (keys: typeof path) => (keys.length === 0 ? document.contents : document.getIn(keys, true)) as unknown
+  const at = (keys: typeof path) => (keys.length === 0 ? document.contents : document.getIn(keys, true))
   const pairs = path.length === 0 ? undefined : (at(path.slice(0, -1)) as { items?: readonly Pair[] } | null)?.items
   const key = pairs?.find((pair) => pair.key && String(pair.key.value) === String(path.at(-1)))?.key
   const node = of === 'key' && key ? key : (at(path) as Ranged | null | undefined)
