@@ -72,7 +72,8 @@ export async function makeSystems(systems: readonly ListedSystem[], parts: Syste
     changed.map(async ({ id, isOn, bootDevice }) => {
       const machine = machines.get(id)!
       if (bootDevice !== 'Hdd') await machine.firmware.boot.setOverride({ target: bootDevice, enabled: 'Continuous' })
-      if (isOn) await commandPower(machine, 'on', { soft: false, timeout: ANSWER_TIMEOUT, clock: systemClock(), logger })
+      if (isOn)
+        await commandPower(machine, 'on', { soft: false, timeout: ANSWER_TIMEOUT, clock: systemClock(), logger })
     }),
   )
 }

@@ -198,7 +198,9 @@ describe("machines of sushy-tools' list of systems", () => {
     const machine = there.machines.get(FIRST.id)!
     await machine.firmware.boot.setOverride({ target: 'Pxe', enabled: 'Once' })
     await machine.setPower('on')
-    await expect.poll(() => machine.console().join('\n'), { timeout: 10_000 }).toContain('/boot.ipxe could not be fetched')
+    await expect
+      .poll(() => machine.console().join('\n'), { timeout: 10_000 })
+      .toContain('/boot.ipxe could not be fetched')
   })
 })
 
