@@ -50,6 +50,7 @@ const STORES: Record<string, string> = {
   'machine/network/ipxe-settings.ts': 'lives for one boot over the network',
   'machine/disk/described-disk.ts': 'in `machines` of the state',
   'machine/disk/image-contents.ts': 'contents of image files, which do not change',
+  'machine/disk/ext-library.ts': 'files that one piece of work has open: none at rest',
   'machine/disk/check-image.ts': 'lives for one check',
   'machine/os/running-system.ts': 'listeners, which belong to callers',
   'machine/ramdisk/ramdisk-tree.ts': 'made from the specification',

@@ -19,7 +19,7 @@ describe.each<{ pace: string; options: StagedLabOptions; apart: FollowOptions }>
     apart: { notMade: { 11: heldBack, 12: heldBack } },
   },
 ])('what a real Ironic and a real agent said to each other is what ours say, $pace', ({ options, apart }) => {
-  test('enrol, inspect, clean, deploy by install_coreos, rebuild, undeploy, delete', async () => {
+  test('enroll, inspect, clean, deploy by install_coreos, rebuild, undeploy, delete', async () => {
     await using server = await imageServer({ '/rhcos.raw.gz': await readFile(IMAGE) })
     await using stage = await openLifecycle(options)
     const differences = await follow(stage, readLifecycle('agent-full-lifecycle'), {
