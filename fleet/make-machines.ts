@@ -148,7 +148,7 @@ const macsOf = ({ nics }: Pick<MachineSpec, 'nics'>): string => nics.map(({ mac 
  * The machines as a Redfish service finds them: by id in letters of any case, and by name, as sushy-tools' emulator
  * finds systems.
  */
-export function foundByName(machines: Machines): Pick<Machines, 'get' | 'list'> {
+export function byIdOrName(machines: Machines): Pick<Machines, 'get' | 'list'> {
   const names = new Map(
     machines.list().flatMap(({ spec: { id, name } }) => (name === undefined ? [] : [[name, id] as const])),
   )

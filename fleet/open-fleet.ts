@@ -42,7 +42,7 @@ import { agentNetwork, agentParameters } from './boot-agent.js'
 import { FleetAccounts } from './fleet-accounts.js'
 import type { Fleet, FleetOptions } from './fleet-options.js'
 import { hostOf } from './hosts.js'
-import { foundByName, makeMachines, makeSystems, numberedSpecs } from './make-machines.js'
+import { byIdOrName, makeMachines, makeSystems, numberedSpecs } from './make-machines.js'
 import { notifier } from './notifier.js'
 
 /** Limits on the journal's entries, and on the bytes of their bodies: a lab's journal could take more than all machines. */
@@ -153,7 +153,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     await makeSystems(options.systems, { machines, hardware: options.hardware, disks, ready, logger })
 
   const service = createRedfishService({
-    ...{ machines: foundByName(machines), accounts, clock, probe, random: systemRandom },
+    ...{ machines: byIdOrName(machines), accounts, clock, probe, random: systemRandom },
     // A service keeps its identity over restarts (DSP0268, ServiceRoot.UUID).
     ...(folder === null ? {} : { uuid: uuidOf(`fleet ${folder.path}`) }),
     fetchFirmware: firmwareImages({ clock, ca: options.mediaCa }),
