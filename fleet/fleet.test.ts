@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, rmdir, symlink, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -248,6 +248,21 @@ describe('a fleet', () => {
 })
 
 describe('the list of hosts', () => {
+  test('replaces the file that a link leads to, and loses none that it cannot replace', async () => {
+    await using there = await fleet({ count: 1 })
+    const options = { bootInterface: 'ipxe', driverInfo: {}, clock: new LabClock({ mode: 1 }) }
+    const [file, link] = [join(folder, 'hosts.csv'), join(folder, 'link.csv')]
+    await writeFile(file, 'old')
+    await symlink(file, link)
+    await mkdir(`${file}.new`)
+    await expect(writeHosts(link, there.hosts(), options)).rejects.toMatchObject({ code: 'hosts-out' })
+    expect(await readFile(file, 'utf8')).toBe('old')
+    await rmdir(`${file}.new`)
+    await writeHosts(link, there.hosts(), options)
+    expect((await lstat(link)).isSymbolicLink()).toBe(true)
+    expect(await readFile(file, 'utf8')).toContain('machine-1')
+  })
+
   test('is one of nodes with their ports for baremetal create', async () => {
     await using there = await fleet({ count: 1 })
     const file = join(folder, 'nodes.json')

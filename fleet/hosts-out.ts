@@ -1,7 +1,7 @@
-import { chmod, writeFile } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { stringify } from 'yaml'
-import { held, UserError, type Clock } from '../runtime/index.js'
+import { held, replaceFile, UserError, type Clock } from '../runtime/index.js'
 import type { FleetHost } from './hosts.js'
 import { isMachineId } from './sushy-system.js'
 import { nodeFields } from './node-fields.js'
@@ -50,10 +50,8 @@ export async function writeHosts(
   const text = hostsText(file, hosts, options)
   try {
     await held(options.clock, `writing ${file}`, async () => {
-      await writeFile(file, '', { mode: 0o600 })
-      // A file that was there has the mode that it had.
-      await chmod(file, 0o600)
-      await writeFile(file, text)
+      // A link stays one: the file that it leads to is replaced.
+      await replaceFile(await realpath(file).catch(() => file), text)
     })
   } catch (cause) {
     throw new UserError('hosts-out', `${file} cannot be written`, { cause })

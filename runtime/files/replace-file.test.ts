@@ -29,3 +29,14 @@ test('a write that fails leaves the old text', async () => {
   expect(() => replaceFileSync(path, 'new')).toThrow('EISDIR')
   expect(await readFile(path, 'utf8')).toBe('old')
 })
+
+test.each([
+  ['replaceFile', replaceFile],
+  ['replaceFileSync', async (path: string, text: string) => replaceFileSync(path, text)],
+])('%s that fails at the end leaves no half of a file', async (_, replace) => {
+  await using folder = await temporaryFolder()
+  const path = join(folder.path, 'state')
+  await mkdir(join(path, 'full'), { recursive: true })
+  await expect(replace(path, 'new')).rejects.toThrow(/EISDIR|ENOTEMPTY/)
+  expect(await readdir(folder.path)).toEqual(['state'])
+})

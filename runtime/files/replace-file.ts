@@ -1,23 +1,28 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
-import { open, rename } from 'node:fs/promises'
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
 
 /**
  * Writes a file in place of an old one, if there is one, at once: a reader sees the old text or the new one, also after a
  * loss of power. The text goes to `PATH.new` first, so the caller keeps two writes of one file from meeting.
  *
  * @param mode permissions of the file
- * @throws the kernel's error; the old file is as it was
+ * @throws the kernel's error; the old file is as it was, and nothing is left beside it
  */
 export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
   const fresh = `${path}.new`
   const file = await open(fresh, 'w', mode)
   try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(fresh, path)
+  } catch (error) {
+    await rm(fresh, { force: true })
+    throw error
   }
-  await rename(fresh, path)
 }
 
 /** As {@link replaceFile}, where nothing else may happen meanwhile. */
@@ -25,10 +30,15 @@ export function replaceFileSync(path: string, text: string, mode = 0o600): void 
   const fresh = `${path}.new`
   const file = openSync(fresh, 'w', mode)
   try {
-    writeFileSync(file, text)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
+    try {
+      writeFileSync(file, text)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(fresh, path)
+  } catch (error) {
+    rmSync(fresh, { force: true })
+    throw error
   }
-  renameSync(fresh, path)
 }
