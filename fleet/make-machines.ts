@@ -117,7 +117,7 @@ function refuseForeignAddresses(specs: readonly MachineSpec[], machines: Machine
       if (owner !== undefined)
         throw new UserError(
           'systems-file',
-          `system ${id} has the MAC address ${mac} of machine ${owner}, which is there`,
+          `system ${id} has the MAC address ${mac} of machine ${owner} in the state folder`,
           {
             ...{ kind: 'usage', remedy: 'give it another MAC address, or name another state folder' },
           },
