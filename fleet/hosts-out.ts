@@ -51,7 +51,7 @@ export async function writeHosts(
   try {
     await held(options.clock, `writing ${file}`, async () => {
       // A link stays one: the file that it leads to is replaced.
-      await replaceFile(await realpath(file).catch(() => file), text)
+      await replaceFile(await realpath(file).catch(() => file), text, { flush: false })
     })
   } catch (cause) {
     throw new UserError('hosts-out', `${file} cannot be written`, { cause })

@@ -7,7 +7,7 @@ import { temporaryFolder } from './temporary-folder.js'
 const replaceNow = (path: string, text: string, mode?: number) => Promise.resolve(replaceFileSync(path, text, mode))
 
 test.each([
-  ['replaceFile', replaceFile],
+  ['replaceFile', (path: string, text: string, mode?: number) => replaceFile(path, text, mode ? { mode } : {})],
   ['replaceFileSync', replaceNow],
 ])('%s leaves the new text and nothing else', async (_, replace) => {
   await using folder = await temporaryFolder()
@@ -31,7 +31,7 @@ test('a write that fails leaves the old text', async () => {
 })
 
 test.each([
-  ['replaceFile', replaceFile],
+  ['replaceFile', (path: string, text: string) => replaceFile(path, text)],
   ['replaceFileSync', async (path: string, text: string) => replaceFileSync(path, text)],
 ])('%s that fails at the end leaves no half of a file', async (_, replace) => {
   await using folder = await temporaryFolder()

@@ -5,16 +5,21 @@ import { open, rename, rm } from 'node:fs/promises'
  * Writes a file in place of an old one, if there is one, at once: a reader sees the old text or the new one, also after a
  * loss of power. The text goes to `PATH.new` first, so the caller keeps two writes of one file from meeting.
  *
- * @param mode permissions of the file
+ * @param options `mode`: permissions of the file, 0600 by default; `flush`: whether the text is on the disk when this ends,
+ *   true by default, not needed for what can be written again
  * @throws the kernel's error; the old file is as it was, and nothing is left beside it
  */
-export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
+export async function replaceFile(
+  path: string,
+  text: string,
+  { mode = 0o600, flush = true }: { mode?: number; flush?: boolean } = {},
+): Promise<void> {
   const fresh = `${path}.new`
   const file = await open(fresh, 'w', mode)
   try {
     try {
       await file.writeFile(text)
-      await file.sync()
+      if (flush) await file.sync()
     } finally {
       await file.close()
     }
