@@ -141,6 +141,19 @@ test('a fault is added by a form that offers what can match, is counted, and lif
   expect(tab.wrong).toEqual([])
 })
 
+test('the palette has the focus before it is painted: letters that follow its key at once are for it', async () => {
+  await using tab = await Tab.open(browser, place('faults'))
+  const { page } = tab
+  await page.getByText('live').waitFor()
+  const focused = await page.evaluate(`(async () => {
+    dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }))
+    await new Promise((resolve) => queueMicrotask(() => queueMicrotask(resolve)))
+    return document.activeElement.getAttribute('role')
+  })()`)
+  expect(focused).toBe('combobox')
+  expect(tab.wrong).toEqual([])
+})
+
 test('the palette finds a node, the help lists the keys', async () => {
   await using tab = await Tab.open(browser, place('faults'))
   const { page } = tab

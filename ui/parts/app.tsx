@@ -3,7 +3,7 @@ import { link } from '../state/connection.js'
 import { followLab, isRun } from '../state/lab-state.js'
 import { VIEWS } from '../views/views.js'
 import { Help } from './help.js'
-import { dialog, takeKeys } from './keys.js'
+import { dialog, useKeys } from './keys.js'
 import { Login } from './login.js'
 import { go, route } from './navigation.js'
 import { dismiss, notices } from './notices.js'
@@ -19,15 +19,14 @@ export function App() {
     void followLab(controller.signal)
     return () => controller.abort()
   }, [isAsked])
-  useEffect(
-    () =>
-      takeKeys([
-        { key: '?', does: 'keys that there are', act: () => void (dialog.value = 'help') },
-        { key: 't', does: 'dark, light, or as the system is', act: nextTheme },
-        ...VIEWS.flatMap(({ view, title, key }) =>
-          key ? [{ key, does: `go to ${title}`, act: () => go({ view }) }] : [],
-        ),
-      ]),
+  useKeys(
+    () => [
+      { key: '?', does: 'keys that there are', act: () => void (dialog.value = 'help') },
+      { key: 't', does: 'dark, light, or as the system is', act: nextTheme },
+      ...VIEWS.flatMap(({ view, title, key }) =>
+        key ? [{ key, does: `go to ${title}`, act: () => go({ view }) }] : [],
+      ),
+    ],
     [],
   )
   if (link.value.kind === 'login') return <Login isWrong={link.value.isWrong} />

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { useLayoutEffect } from 'preact/hooks'
 
 /** A key that does something, as the help lists it. */
 export interface Key {
@@ -15,14 +16,20 @@ const layers = new Set<readonly Key[]>()
 /** Keys of the view that is shown, for the help. */
 export const keysShown = signal<readonly Key[]>([])
 
-/** Takes keys until the result is called. */
-export function takeKeys(keys: readonly Key[]): () => void {
-  layers.add(keys)
-  keysShown.value = [...layers].flat()
-  return () => {
-    layers.delete(keys)
+/**
+ * Takes keys while the component is shown, from before it is painted: a key that follows at once is for what is shown now.
+ * `make` is called again when one of `inputs` is another.
+ */
+export function useKeys(make: () => readonly Key[], inputs: readonly unknown[]): void {
+  useLayoutEffect(() => {
+    const keys = make()
+    layers.add(keys)
     keysShown.value = [...layers].flat()
-  }
+    return () => {
+      layers.delete(keys)
+      keysShown.value = [...layers].flat()
+    }
+  }, inputs)
 }
 
 const isTyping = (target: EventTarget | null): boolean =>

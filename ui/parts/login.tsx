@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { link, signIn } from '../state/connection.js'
 
 /** Asks for the name and the password of the API. */
@@ -6,7 +6,7 @@ export function Login({ isWrong }: { isWrong: boolean }) {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const first = useRef<HTMLInputElement>(null)
-  useEffect(() => first.current?.focus(), [])
+  useLayoutEffect(() => first.current?.focus(), [])
   const submit = (event: Event): void => {
     event.preventDefault()
     signIn({ name, password })

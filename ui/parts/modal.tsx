@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { dialog } from './keys.js'
 
 /** A dialog over the page. Escape and a click beside it close it; the focus goes back to where it was. */
 export function Modal({ label, children }: { label: string; children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // Before it is painted: letters that follow the key that opens it are for its field.
+  useLayoutEffect(() => {
     const before = document.activeElement
     element.current?.showModal()
     return () => {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { every } from '../browser.js'
 import { advance, dateText, lengthText, setMode } from '../parts/clock.js'
-import { takeKeys } from '../parts/keys.js'
+import { useKeys } from '../parts/keys.js'
 import { doing } from '../parts/notices.js'
 import { lab } from '../state/connection.js'
 import { clock, isFleet, labTime, seeClock } from '../state/lab-state.js'
@@ -17,15 +17,14 @@ export function ClockPanel() {
   const [by, setBy] = useState('31m')
   const report = clock.value
   useEffect(() => every(500, () => tick((count) => count + 1)), [])
-  useEffect(
-    () =>
-      takeKeys([
-        {
-          ...{ key: 'p', does: 'pause the clock, or let it run' },
-          act: () => void setMode(clock.peek()?.mode === 'manual' ? 'real' : 'manual'),
-        },
-        { key: 'n', does: 'jump to the next event', act: () => void jump() },
-      ]),
+  useKeys(
+    () => [
+      {
+        ...{ key: 'p', does: 'pause the clock, or let it run' },
+        act: () => void setMode(clock.peek()?.mode === 'manual' ? 'real' : 'manual'),
+      },
+      { key: 'n', does: 'jump to the next event', act: () => void jump() },
+    ],
     [],
   )
   if (!report) return null

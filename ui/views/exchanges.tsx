@@ -1,7 +1,7 @@
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { atMostEvery, pause } from '../browser.js'
 import { go, route } from '../parts/navigation.js'
-import { takeKeys } from '../parts/keys.js'
+import { useKeys } from '../parts/keys.js'
 import { lab, link, sentenceOf } from '../state/connection.js'
 import { isFleet, rows } from '../state/lab-state.js'
 import { isCall, PARTIES, selectedCalls, withMore, type Call, type CallFilter } from '../state/exchanges.js'
@@ -49,21 +49,20 @@ export function ExchangesView() {
   const change = (more: Record<string, string>): void =>
     go({ view: 'exchanges', query: { ...query, ...more } }, { replace: true })
   const pick = (id: number | null): void => change({ call: id === null ? '' : String(id) })
-  // Before the picture is shown: a key that follows at once is for what is picked now.
-  useLayoutEffect(() => {
+  useKeys(() => {
     const step = (by: number) => () => {
       const newest = [...shown].reverse()
       const at = newest.findIndex(({ id }) => id === picked?.id)
       const next = newest[at < 0 ? 0 : at + by]
       if (next) pick(next.id)
     }
-    return takeKeys([
+    return [
       { key: 'j', does: 'next call in the list', act: step(1) },
       { key: 'k', does: 'call before in the list', act: step(-1) },
       { key: 'd', does: 'list or diagram', act: () => change({ as: isDiagram ? '' : 'diagram' }) },
       { key: 'x', does: 'close the call', act: () => pick(null) },
       { key: 'h', does: 'hold the list, or go on', act: hold },
-    ])
+    ]
   }, [shown, picked?.id, isDiagram, held])
   return (
     <>

@@ -1,6 +1,6 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { settings } from '../browser.js'
-import { takeKeys } from '../parts/keys.js'
+import { useKeys } from '../parts/keys.js'
 import { go, route } from '../parts/navigation.js'
 import { saveReport } from '../parts/report.js'
 import { Mark } from '../parts/shapes.js'
@@ -35,19 +35,18 @@ export function FleetView() {
     settings.set('fleet', next)
     setForm(next)
   }
-  useEffect(
-    () =>
-      takeKeys([
-        { key: '/', does: 'filter by text', act: () => text.current?.focus() },
-        { key: 'g', does: 'grid or table', act: () => setForm((now) => (now === 'grid' ? 'table' : 'grid')) },
-        { key: 'f', does: 'only what has an error', act: () => go({ view: 'fleet', query: { error: 'any' } }) },
-        {
-          ...{ key: 'j', does: 'next machine; k the one before' },
-          act: () => document.querySelector<HTMLElement>('.grid, .table-box')?.focus(),
-        },
-        { key: 'a', does: 'select all that are shown', act: () => select(filteredNow().map(({ id }) => id)) },
-        { key: 'Escape', does: 'select nothing', act: () => select([]) },
-      ]),
+  useKeys(
+    () => [
+      { key: '/', does: 'filter by text', act: () => text.current?.focus() },
+      { key: 'g', does: 'grid or table', act: () => setForm((now) => (now === 'grid' ? 'table' : 'grid')) },
+      { key: 'f', does: 'only what has an error', act: () => go({ view: 'fleet', query: { error: 'any' } }) },
+      {
+        ...{ key: 'j', does: 'next machine; k the one before' },
+        act: () => document.querySelector<HTMLElement>('.grid, .table-box')?.focus(),
+      },
+      { key: 'a', does: 'select all that are shown', act: () => select(filteredNow().map(({ id }) => id)) },
+      { key: 'Escape', does: 'select nothing', act: () => select([]) },
+    ],
     [],
   )
   if (all.length === 0 && isRun.value)

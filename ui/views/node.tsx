@@ -1,8 +1,7 @@
-import { useEffect } from 'preact/hooks'
 import type { NodeTimeline } from '../../lab/index.js'
 import { clockText, lengthText, sinceText } from '../parts/clock.js'
 import { useFollowed, type Subject } from '../parts/followed.js'
-import { takeKeys } from '../parts/keys.js'
+import { useKeys } from '../parts/keys.js'
 import { go } from '../parts/navigation.js'
 import { saveReport } from '../parts/report.js'
 import { Mark } from '../parts/shapes.js'
@@ -26,7 +25,7 @@ export function NodeView({ ident }: { ident: string | null }) {
   void rowsVersion.value
   const row = ident === null ? undefined : rows.named(ident)
   const { value: timeline, problem } = useFollowed(row?.id ?? null, NODE)
-  useEffect(() => takeKeys(neighbourKeys(ident)), [ident])
+  useKeys(() => neighbourKeys(ident), [ident])
   if (!row)
     return (
       <p class="empty">

@@ -1,7 +1,6 @@
-import { useEffect } from 'preact/hooks'
 import type { RunHost, RunProgress } from '../../lab/index.js'
 import { lengthText } from '../parts/clock.js'
-import { takeKeys } from '../parts/keys.js'
+import { useKeys } from '../parts/keys.js'
 import { usePolled } from '../parts/polled.js'
 import { Mark } from '../parts/shapes.js'
 import { wallTime } from '../browser.js'
@@ -15,7 +14,7 @@ const EVERY = 500
 /** The hosts of `ironstage run`: how far each is, and why one failed. */
 export function RunView() {
   const { value: run, problem } = usePolled((client) => client.run(), EVERY)
-  useEffect(() => takeKeys([step('j', 'next host; k the one before', 1), step('k', 'host before', -1)]), [])
+  useKeys(() => [step('j', 'next host; k the one before', 1), step('k', 'host before', -1)], [])
   if (!run) return <p class="empty">{problem ?? 'Asking the run …'}</p>
   const kind = run.isCheck ? 'Check' : run.isRehearsal ? 'Rehearsal' : 'Run'
   return (
