@@ -254,10 +254,10 @@ describe('the list of hosts', () => {
     const [file, link] = [join(folder, 'hosts.csv'), join(folder, 'link.csv')]
     await writeFile(file, 'old')
     await symlink(file, link)
-    await mkdir(`${file}.new`)
+    await mkdir(join(folder, '.hosts.csv.new'))
     await expect(writeHosts(link, there.hosts(), options)).rejects.toMatchObject({ code: 'hosts-out' })
     expect(await readFile(file, 'utf8')).toBe('old')
-    await rmdir(`${file}.new`)
+    await rmdir(join(folder, '.hosts.csv.new'))
     await writeHosts(link, there.hosts(), options)
     expect((await lstat(link)).isSymbolicLink()).toBe(true)
     expect(await readFile(file, 'utf8')).toContain('machine-1')

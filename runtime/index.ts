@@ -77,7 +77,7 @@ export {
   yesOrNo,
 } from './setting.js'
 export { makeFolder } from './files/make-folder.js'
-export { replaceFile, replaceFileSync } from './files/replace-file.js'
+export { replaceFile, replaceFileSync, replaceLink } from './files/replace-file.js'
 export { systemClock } from './system-clock.js'
 export { collectSooner, keepGarbageSmall, letGarbageGrow } from './system-memory.js'
 export { systemRandom } from './system-random.js'

@@ -1,6 +1,6 @@
-import { readdir, rename, rm, symlink } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held } from '../../runtime/index.js'
+import { held, replaceLink } from '../../runtime/index.js'
 import { copyIso, type CopyOptions } from './copy-iso.js'
 import { copyPxe } from './copy-pxe.js'
 import { prefixOf, shippedStream, storedIsos, type OsVersion } from './image-content.js'
@@ -39,13 +39,8 @@ export async function copyMetal(options: CopyMetalOptions): Promise<void> {
         )
   }
 
-  /** Replaces a link by a rename: the folder is being served, so no link may be missing at any time. */
-  async function link(target: string, path: string): Promise<void> {
-    await held(clock, `linking ${path}`, async () => {
-      await rm(`${path}.new`, { force: true })
-      await symlink(target, `${path}.new`)
-      await rename(`${path}.new`, path)
-    })
+  function link(target: string, path: string): Promise<void> {
+    return held(clock, `linking ${path}`, () => replaceLink(target, path))
   }
 }
 

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../bytes/index.js'
-import { readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, makeFolder, UserError, type Clock } from '../../runtime/index.js'
+import { held, makeFolder, replaceLink, UserError, type Clock } from '../../runtime/index.js'
 import { documentText } from './document.js'
 import { STREAM, type Stream } from './stream.js'
 import { compareVersions } from './versions.js'
@@ -37,10 +37,7 @@ export async function publishStream(streamFolder: StreamFolder, stream: Stream):
   return held(clock, `publishing ${name} in ${folder}`, async () => {
     await makeFolder(folder)
     const file = await datedCopy(streamFolder, stream, text)
-    const alias = join(folder, `.${name}.new`)
-    await rm(alias, { force: true })
-    await symlink(file, alias)
-    await rename(alias, join(folder, `${name}.json`))
+    await replaceLink(file, join(folder, `${name}.json`))
     return { path: join(folder, file), stream, sha256: sha256Hex(text) }
   })
 }

@@ -1,4 +1,4 @@
-import type { BmcHardware } from './hardware.js'
+import type { BmcHardware } from './bmc-hardware.js'
 import type { NodeRecord, PortRecord, PowerState } from '../../wire/index.js'
 
 /** Source of the next boot of a machine. */

@@ -1,7 +1,7 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { replaceFile, replaceFileSync } from './replace-file.js'
+import { replaceFile, replaceFileSync, replaceLink } from './replace-file.js'
 import { temporaryFolder } from './temporary-folder.js'
 
 const replaceNow = (path: string, text: string, mode?: number) => Promise.resolve(replaceFileSync(path, text, mode))
@@ -20,11 +20,23 @@ test.each([
   expect(await readdir(folder.path)).toEqual(['state'])
 })
 
+test('a file of a user that has the name with .new stays', async () => {
+  await using folder = await temporaryFolder()
+  const path = join(folder.path, 'state')
+  await writeFile(`${path}.new`, 'of the user')
+  await replaceFile(path, 'x')
+  replaceFileSync(path, 'y')
+  await replaceLink('elsewhere', path)
+  expect(await readlink(path)).toBe('elsewhere')
+  expect(await readFile(`${path}.new`, 'utf8')).toBe('of the user')
+  expect(await readdir(folder.path)).toEqual(['state', 'state.new'])
+})
+
 test('a write that fails leaves the old text', async () => {
   await using folder = await temporaryFolder()
   const path = join(folder.path, 'state')
   await writeFile(path, 'old')
-  await mkdir(`${path}.new`)
+  await mkdir(join(folder.path, '.state.new'))
   await expect(replaceFile(path, 'new')).rejects.toMatchObject({ code: 'EISDIR' })
   expect(() => replaceFileSync(path, 'new')).toThrow('EISDIR')
   expect(await readFile(path, 'utf8')).toBe('old')

@@ -7,7 +7,7 @@ import type {
   ResourceRecords,
 } from '../../../wire/index.js'
 import type { NodePatch, ResourcePatch } from '../../store/store.js'
-import type { HardwareCalls } from '../power/hardware.js'
+import type { HardwareCalls } from '../hardware/hardware-calls.js'
 import type { NetworkCalls } from '../records/network-calls.js'
 
 /** Body of `PUT /v1/nodes/X/states/provision`, already validated by the API. */

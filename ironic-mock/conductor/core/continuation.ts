@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../wire/index.js'
-import type { HardwareRequest } from '../power/hardware-request.js'
+import type { HardwareRequest } from '../hardware/hardware-request.js'
 
 /** The inventory of an inspection, and the plugin data that the agent posted or the BMC reported. */
 export interface InspectionData {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../wire/index.js'
 import type { Heartbeat, ProvisionRequest } from './conductor.js'
-import type { HardwareRequest } from '../power/hardware-request.js'
+import type { HardwareRequest } from '../hardware/hardware-request.js'
 import type { Job, Outcome, PowerTarget } from './effects.js'
-import type { HardwareReport } from '../../drivers/hardware.js'
+import type { HardwareReport } from '../../drivers/bmc-hardware.js'
 
 /** Time limits that a node can be under. */
 export type DeadlineKind =

@@ -8,7 +8,7 @@ import { validateInterfaces } from '../../drivers/validate.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Store } from '../../store/store.js'
 import { Allocations } from '../records/allocations.js'
-import { BootDevices } from '../power/boot-devices.js'
+import { BootDevices } from '../hardware/boot-devices.js'
 import { runStepOnChildNodes } from '../steps/child-node-steps.js'
 import type { Conductor, DriverDescription } from './conductor.js'
 import { templatesOf } from '../steps/deploy-templates.js'
@@ -17,7 +17,7 @@ import { checkConcurrency } from './concurrency.js'
 import type { DeployImages } from '../flows/deploy/deploy-image-urls.js'
 import { Dispatcher } from './dispatcher.js'
 import { findInspected } from '../flows/inspect/find-inspected.js'
-import { hardwareCalls } from '../power/hardware-calls.js'
+import { hardwareCalls } from '../hardware/make-hardware-calls.js'
 import { agentConfig } from '../agents/lookup.js'
 import { networkCalls } from '../records/network.js'
 import { Admin } from '../records/node-admin.js'
@@ -26,7 +26,7 @@ import { EffectRunner } from './effect-runner.js'
 import type { ConductorConf } from './conductor-conf.js'
 import { PortAdmin } from '../records/port-admin.js'
 import { ResourceAdmin } from '../records/resource-admin.js'
-import { isPowerTarget } from '../power/power.js'
+import { isPowerTarget } from '../hardware/power.js'
 import {
   RepeatedDeployments,
   repetitionText,
@@ -34,7 +34,7 @@ import {
   type RepeatedDeploymentsState,
 } from '../flows/deploy/repeated-deployments.js'
 import { shaCrypt } from '../flows/rescue/sha-crypt.js'
-import { watchPower, type PowerWatchState } from '../power/watch-power.js'
+import { watchPower, type PowerWatchState } from '../hardware/watch-power.js'
 import type { DeadlineTimersState } from './deadline-timers.js'
 
 export interface IronicOptions {

@@ -1,5 +1,5 @@
 import type { JsonObject, NodeRecord } from '../../../wire/index.js'
-import type { SystemReport } from '../../drivers/hardware.js'
+import type { SystemReport } from '../../drivers/bmc-hardware.js'
 import { withCapabilities } from './inspection-context.js'
 
 const GIB = 2 ** 30

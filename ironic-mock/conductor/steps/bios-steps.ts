@@ -1,8 +1,8 @@
 import { isObject } from '../../../runtime/index.js'
 import { pythonRepr, textOf, type BiosSettingRecord, type JsonObject } from '../../../wire/index.js'
-import type { BiosValue } from '../../drivers/hardware.js'
+import type { BiosValue } from '../../drivers/bmc-hardware.js'
 import type { StepWork } from './step-work.js'
-import { byName } from '../power/hardware-report.js'
+import { byName } from '../hardware/hardware-report.js'
 import type { NodeTask } from '../core/node-task.js'
 
 interface Setting {

@@ -1,5 +1,5 @@
 import { pythonRepr, textOf, type JsonObject, type NodeRecord } from '../../../wire/index.js'
-import type { BmcChange } from '../../drivers/hardware.js'
+import type { BmcChange } from '../../drivers/bmc-hardware.js'
 import { biosChange, biosVerdict, fakeBiosChange } from './bios-steps.js'
 import type { NodeTask } from '../core/node-task.js'
 import type { StepWork } from './step-work.js'

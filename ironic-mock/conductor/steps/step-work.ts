@@ -1,4 +1,4 @@
-import type { BmcChange } from '../../drivers/hardware.js'
+import type { BmcChange } from '../../drivers/bmc-hardware.js'
 
 /** Work that a step of an interface other than deploy asks of the BMC. */
 export type StepWork =

@@ -7,7 +7,7 @@ import { react } from '../../../ironic-mock/conductor/core/react.js'
 import { STABLE_STATES, STUCK_STATES, TRANSITIONS } from '../../../ironic-mock/conductor/core/transitions.js'
 import { newNode } from '../../../ironic-mock/conductor/records/new-records.js'
 import { chooseInterfaces, hardwareType } from '../../../ironic-mock/drivers/hardware-types.js'
-import type { SystemReport } from '../../../ironic-mock/drivers/hardware.js'
+import type { SystemReport } from '../../../ironic-mock/drivers/bmc-hardware.js'
 import { IronicError, type CommandResult, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
 import type { Draw } from './draws.js'
 

@@ -14,7 +14,7 @@ export interface Defect {
 export const DEFECTS: readonly Defect[] = [
   {
     does: 'a node stays locked when its power could not be changed',
-    file: 'ironic-mock/conductor/power/power.ts',
+    file: 'ironic-mock/conductor/hardware/power.ts',
     from: 'if (!outcome.ok) task.node.last_error = powerError(memo.target, outcome.error)',
     to: 'if (!outcome.ok) return void (task.node.last_error = powerError(memo.target, outcome.error))',
     invariants: ['reserved for ever'],

@@ -3,7 +3,7 @@ import { manageableNode, ScriptedLab } from '../../../../test/kit/conductor/scri
 import type { ScriptedMachine } from '../../../../test/kit/conductor/scripted-machine.js'
 import { minutes } from '../../../../runtime/index.js'
 import type { JsonObject } from '../../../../wire/index.js'
-import type { SystemReport } from '../../../drivers/hardware.js'
+import type { SystemReport } from '../../../drivers/bmc-hardware.js'
 import { UPSTREAM_CONF } from '../../core/conductor-conf.js'
 
 const MAC = '52:54:00:00:00:01'

@@ -5,7 +5,7 @@ import { disallowedStep } from '../../steps/disallowed-steps.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { Continuations } from '../../core/continuations.js'
 import type { EffectBody, Outcome } from '../../core/effects.js'
-import { withHardwareReport } from '../../power/hardware-report.js'
+import { withHardwareReport } from '../../hardware/hardware-report.js'
 import { checkUserSteps, type PlannedStep } from '../../steps/plan-steps.js'
 import { bootInstance, startRamdisk } from '../../agents/ramdisk.js'
 import {

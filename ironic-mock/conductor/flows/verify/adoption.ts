@@ -6,7 +6,7 @@ import {
   imageSourceProblem,
   ramdiskBootProblem,
 } from '../../../drivers/deploy-requirements.js'
-import type { BmcChange } from '../../../drivers/hardware.js'
+import type { BmcChange } from '../../../drivers/bmc-hardware.js'
 import { implementation } from '../../../drivers/hardware-types.js'
 import { readsModes } from '../../../drivers/management.js'
 import { powerProblem, unsupported } from '../../../drivers/requirements.js'

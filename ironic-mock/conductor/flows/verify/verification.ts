@@ -1,7 +1,7 @@
 import { powerProblem } from '../../../drivers/requirements.js'
 import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type Outcome } from '../../core/effects.js'
-import { withHardwareReport } from '../../power/hardware-report.js'
+import { withHardwareReport } from '../../hardware/hardware-report.js'
 import type { NodeTask } from '../../core/node-task.js'
 
 /** `manage` from enroll: verifies that the machine's power can be read. */

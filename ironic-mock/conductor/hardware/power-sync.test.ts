@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { minutes } from '../../../runtime/index.js'
 import { manageableNode, type ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
-import type { HardwareReport } from '../../drivers/hardware.js'
+import type { HardwareReport } from '../../drivers/bmc-hardware.js'
 
 describe('the hardware report of a BMC', () => {
   const REPORT: HardwareReport = {

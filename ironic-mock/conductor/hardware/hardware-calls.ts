@@ -1,5 +1,5 @@
 import type { BiosSettingRecord, FirmwareComponentRecord, JsonObject, MediaDevice } from '../../../wire/index.js'
-import type { BootMode, Indicators, VirtualMedium } from '../../drivers/hardware.js'
+import type { BootMode, Indicators, VirtualMedium } from '../../drivers/bmc-hardware.js'
 import type { ShownVendorMethod } from '../../drivers/hardware-type.js'
 
 /** A call of a vendor method: its name, the HTTP method and the body. */

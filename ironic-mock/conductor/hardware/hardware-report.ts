@@ -1,6 +1,6 @@
 import { textOf } from '../../../wire/index.js'
 import type { BiosSettingRecord, FirmwareComponentRecord, NodeRecord } from '../../../wire/index.js'
-import type { BiosAttribute, FirmwareVersion, HardwareReport } from '../../drivers/hardware.js'
+import type { BiosAttribute, FirmwareVersion, HardwareReport } from '../../drivers/bmc-hardware.js'
 import { readsBios, readsFirmware, readsModes } from '../../drivers/management.js'
 import type { EffectBody } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'

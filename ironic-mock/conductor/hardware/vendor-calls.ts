@@ -1,9 +1,9 @@
 import { IronicError, textOf, type JsonObject, type NodeRecord } from '../../../wire/index.js'
-import type { BmcHardware, EventSubscription } from '../../drivers/hardware.js'
+import type { BmcHardware, EventSubscription } from '../../drivers/bmc-hardware.js'
 import { EJECTED } from '../../drivers/redfish-subscriptions.js'
 import { calledVendorMethod, isWarm } from '../../drivers/vendor.js'
 import type { HardwareRequest } from './hardware-request.js'
-import type { VendorCall } from './hardware.js'
+import type { VendorCall } from './hardware-calls.js'
 import type { Subject } from '../agents/perform-agent.js'
 
 interface VendorAccess {

@@ -1,5 +1,5 @@
 import type { MediaDevice } from '../../../wire/index.js'
-import type { BmcChange, BootMode } from '../../drivers/hardware.js'
+import type { BmcChange, BootMode } from '../../drivers/bmc-hardware.js'
 
 /** A change of the hardware that runs after the client was answered; its error goes to `last_error`. */
 export type HardwareRequest =

@@ -1,5 +1,5 @@
 import { errorChain, type Logger } from '../../../runtime/index.js'
-import type { BmcChange, BmcHardware, HardwareReport } from '../../drivers/hardware.js'
+import type { BmcChange, BmcHardware, HardwareReport } from '../../drivers/bmc-hardware.js'
 import type { Subject } from '../agents/perform-agent.js'
 
 /** Reads a BMC's report; null without a BMC, and when it does not answer, since the flow continues without the report. */

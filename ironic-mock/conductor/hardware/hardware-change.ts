@@ -1,5 +1,5 @@
 import { IronicError, ironicErrors, pythonRepr } from '../../../wire/index.js'
-import type { BmcChange } from '../../drivers/hardware.js'
+import type { BmcChange } from '../../drivers/bmc-hardware.js'
 import type { ManagementCall } from '../../drivers/hardware-type.js'
 import { managementProblem } from '../../drivers/management.js'
 import { powerProblem } from '../../drivers/requirements.js'
