@@ -26,8 +26,8 @@ export interface LabOptions {
   managers?: readonly HardwareManager[]
   /** Hardware of new machines, by their number. Default: {@link defaultMachineSpec}. */
   hardware?: HardwareFleet
-  /** Image file that `install_coreos` installs when its arguments name none: raw, gzip, xz or zstd. */
-  liveImage?: string
+  /** Metal image that live ramdisks carry, a file: `install_coreos` installs it when its arguments name none. Raw, gzip, xz or zstd. */
+  metalImage?: string
   /** Live CoreOS images that the lab serves; machines really fetch what they boot then. Default: none. */
   liveImages?: LiveImagesRequest
   /**
@@ -52,7 +52,7 @@ export interface LabOptions {
  */
 export interface ThreadedLabOptions extends Pick<
   LabOptions,
-  'seed' | 'ironic' | 'hardware' | 'liveImage' | 'disks' | 'realistic'
+  'seed' | 'ironic' | 'hardware' | 'metalImage' | 'disks' | 'realistic'
 > {
   /** Number of worker threads; use the number of idle processors. It does not change what happens in the lab. */
   threads: number

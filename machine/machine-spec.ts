@@ -69,7 +69,7 @@ export interface MachineSpec {
   /** Defect with which it is delivered: a disk whose first megabyte cannot be read or written, or a BMC that is silent. */
   broken?: 'disk' | 'bmc'
   /** File on this host with the image that the live ramdisk carries and `--offline` installs. */
-  liveImage: string | null
+  metalImage: string | null
 }
 
 export type MachineBootSource =

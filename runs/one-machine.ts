@@ -13,7 +13,7 @@ import type { StateFolder } from '../lab/index.js'
 export interface NewMachine {
   /** MAC address of the NIC that the machine boots from. */
   mac?: string
-  liveImage?: string
+  metalImage?: string
   hardware?: MachineHardware
 }
 
@@ -37,9 +37,9 @@ export function machineOfFolder(machines: Machines, { folder, id }: { folder: St
 export function newMachine(
   machines: Machines,
   id: string | null,
-  { mac, liveImage = REHEARSAL_IMAGE, hardware = {} }: NewMachine,
+  { mac, metalImage = REHEARSAL_IMAGE, hardware = {} }: NewMachine,
 ): Promise<Machine> {
   const spec = withHardware(defaultMachineSpec(id === null ? 1 : { id }), hardware)
   const nics = spec.nics.map((nic) => (nic.pxe && mac !== undefined ? { ...nic, mac } : nic))
-  return machines.create({ ...spec, bmc: null, nics, liveImage })
+  return machines.create({ ...spec, bmc: null, nics, metalImage })
 }

@@ -26,7 +26,7 @@ export function machineOf(host: Host, index: number): MachineSpec {
     .slice(nics.length)
     .map((mac, at) => ({ ...spec.nics[1]!, name: `eno${at + 3}`, mac: mac.toLowerCase() }))
   return {
-    ...{ ...spec, id: name, bmc: { address: name, systemId: name }, liveImage: REHEARSAL_IMAGE },
+    ...{ ...spec, id: name, bmc: { address: name, systemId: name }, metalImage: REHEARSAL_IMAGE },
     serial: expect.serial ?? `RH-${sha256Hex(name).slice(0, 8).toUpperCase()}`,
     ...(expect.product === undefined ? {} : { product: expect.product }),
     ...(expect.cpus === undefined ? {} : { cpus: Math.max(spec.cpus, expect.cpus) }),

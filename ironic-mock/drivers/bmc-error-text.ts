@@ -9,5 +9,5 @@ export function bmcErrorText(
   error: unknown,
 ): string {
   if (!(error instanceof BmcError)) return errorChain(error).join(': ')
-  return implementation('power', node.power_interface)?.refused(node, error) ?? error.message
+  return implementation('power', node.power_interface)?.bmc?.refused(node, error) ?? error.message
 }

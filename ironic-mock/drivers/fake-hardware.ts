@@ -70,8 +70,18 @@ export const FAKE_HARDWARE: HardwareType = {
         calls: ['get_supported_indicators', 'get_indicator_state'],
         bootDevices: ['pxe'],
         readsModes: false,
+        // Recorded; the indicators are those of ironic drivers/modules/fake.py FakeManagement.
+        fixed: {
+          bootDevice: { boot_device: 'pxe', persistent: false },
+          indicators: {
+            chassis: { 'led-0': { readonly: true, states: ['off', 'on'] } },
+            system: { led: { readonly: false, states: ['blinking', 'off', 'on'] } },
+          },
+        },
       },
     },
+    // There is no machine, unless the configuration gives it one.
+    power: { fake: { remembersPower: ({ fakeHardwareMachines }) => !fakeHardwareMachines } },
     vendor: {
       fake: {
         methods: {

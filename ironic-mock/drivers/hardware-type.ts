@@ -1,5 +1,6 @@
 import type { ArgsInfo, DriverInterface, JsonObject, NodeRecord, StepInterface, StepKind } from '../../wire/index.js'
 import type { BmcError } from './bmc-error.js'
+import type { Indicators } from './bmc-hardware.js'
 
 /** A hardware type: one file in this folder and one row in `hardware-types.ts`. */
 export interface HardwareType {
@@ -69,14 +70,42 @@ export interface BootImplementation {
 }
 
 export interface ManagementImplementation {
+  /** Calls that it supports. */
   readonly calls: readonly ManagementCall[]
   /** Boot devices in the order of a real Ironic's list. */
   readonly bootDevices: readonly string[]
+  /** The refusal of another boot device lists them. */
+  readonly listsBootDevices?: true
   /** The BMC reports boot mode, secure boot, health and NICs. */
   readonly readsModes: boolean
+  /** Answers that are always the same, from an implementation that asks no BMC. */
+  readonly fixed?: FixedAnswers
+}
+
+export interface FixedAnswers {
+  /** Boot device, also after another one was set. */
+  readonly bootDevice: BootDevice
+  /** Indicators, each of them on; absent where indicators are not supported. */
+  readonly indicators?: Indicators
+}
+
+/** As `GET /v1/nodes/X/management/boot_device` shows it. */
+export interface BootDevice {
+  readonly boot_device: string
+  readonly persistent: boolean
 }
 
 export interface PowerImplementation {
+  /** Absent for an implementation without a BMC. */
+  readonly bmc?: BmcPower
+  /** Whether no BMC controls the machine: its power state is only the one last requested. */
+  remembersPower?(conf: { readonly fakeHardwareMachines: boolean }): boolean
+  /** The agent reboots the machine, which nothing can power on: it has to stay on. */
+  readonly rebootsByAgent?: true
+}
+
+/** Checks of a power interface for the fields of its BMC, and its sentences. */
+export interface BmcPower {
   /** Fields that `driver_info` must have. */
   readonly required: readonly string[]
   missing(fields: readonly string[], node: Readonly<NodeRecord>): string

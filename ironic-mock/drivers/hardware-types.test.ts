@@ -22,9 +22,11 @@ const ACME: HardwareType = {
     management: { acme: { calls: ['inject_nmi'], bootDevices: ['disk'], readsModes: false } },
     power: {
       acme: {
-        required: ['acme_address'],
-        missing: (fields) => `Missing for Acme: ${fields.join(', ')}.`,
-        refused: (_, error) => error.message,
+        bmc: {
+          required: ['acme_address'],
+          missing: (fields) => `Missing for Acme: ${fields.join(', ')}.`,
+          refused: (_, error) => error.message,
+        },
       },
     },
     vendor: {
@@ -74,7 +76,7 @@ test('no other file of the conductor names a hardware type or an implementation 
   const owners = HARDWARE_TYPES.map(({ name }) => `drivers/${name}.ts`)
   const names = HARDWARE_TYPES.flatMap(({ name, implementations: { power = {}, boot = {} } }) => [
     name,
-    ...Object.keys(power),
+    ...Object.keys(power).filter((powers) => power[powers]?.bmc),
     ...Object.keys(boot).filter((boots) => boots.includes('redfish')),
   ])
   const files = (await readdir(room, { recursive: true })).filter((file) => file.endsWith('.ts'))

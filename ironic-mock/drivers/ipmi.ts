@@ -41,11 +41,13 @@ export const IPMI: HardwareType = {
     },
     power: {
       ipmitool: {
-        required: ['ipmi_address'],
-        missing: (fields) =>
-          `Missing the following IPMI credentials in node's driver_info: [${fields.map((name) => `'${name}'`).join(', ')}].`,
-        // The output of ipmitool only reaches the log.
-        refused: () => 'IPMI call failed: power status.',
+        bmc: {
+          required: ['ipmi_address'],
+          missing: (fields) =>
+            `Missing the following IPMI credentials in node's driver_info: [${fields.map((name) => `'${name}'`).join(', ')}].`,
+          // The output of ipmitool only reaches the log.
+          refused: () => 'IPMI call failed: power status.',
+        },
       },
     },
     vendor: {

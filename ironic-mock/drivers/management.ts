@@ -1,6 +1,6 @@
-import type { NodeRecord } from '../../wire/index.js'
+import { IronicError, type NodeRecord } from '../../wire/index.js'
 import { COMMON_BOOT_DEVICES } from './generic.js'
-import type { ManagementCall } from './hardware-type.js'
+import type { FixedAnswers, ManagementCall } from './hardware-type.js'
 import { HARDWARE_TYPES, implementation } from './hardware-types.js'
 import { unsupported } from './requirements.js'
 
@@ -16,6 +16,19 @@ export function managementProblem(
 
 export const supportedBootDevices = (node: Readonly<NodeRecord>, types = HARDWARE_TYPES): readonly string[] =>
   implementation('management', node.management_interface, types)?.bootDevices ?? COMMON_BOOT_DEVICES
+
+/** Answers of the node's management interface that are always the same; undefined when it asks the machine. */
+export const fixedAnswers = ({ management_interface }: Readonly<NodeRecord>): FixedAnswers | undefined =>
+  implementation('management', management_interface)?.fixed
+
+/** @throws IronicError 400 when the node's management interface does not support the boot device */
+export function checkBootDevice(node: Readonly<NodeRecord>, device: string): void {
+  const supported = supportedBootDevices(node)
+  if (supported.includes(device)) return
+  const isListed = implementation('management', node.management_interface)?.listsBootDevices
+  const listed = isListed ? `, supported are ${supported.join(', ')}` : ''
+  throw new IronicError(400, `Invalid boot device ${device} specified${listed}.`)
+}
 
 export const readsBios = ({ bios_interface }: Readonly<NodeRecord>): boolean =>
   implementation('bios', bios_interface)?.reads ?? false

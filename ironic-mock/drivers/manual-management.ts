@@ -15,6 +15,16 @@ export const MANUAL_MANAGEMENT: HardwareType = {
   properties: AGENT_PROPERTIES,
   implementations: {
     boot: GENERIC_BOOT,
-    management: { noop: { calls: [], bootDevices: ['pxe', 'disk'], readsModes: false } },
+    management: {
+      noop: {
+        calls: [],
+        bootDevices: ['pxe', 'disk'],
+        listsBootDevices: true,
+        readsModes: false,
+        // The operator has configured the firmware to boot from the network first.
+        fixed: { bootDevice: { boot_device: 'pxe', persistent: true } },
+      },
+    },
+    power: { agent: { remembersPower: () => true, rebootsByAgent: true } },
   },
 }

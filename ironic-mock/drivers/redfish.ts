@@ -114,11 +114,13 @@ export const REDFISH: HardwareType = {
     },
     power: {
       redfish: {
-        required: ['redfish_address'],
-        missing: (fields, { uuid }) =>
-          `Missing the following Redfish properties in node ${uuid} driver_info: [${fields.map((name) => `'${name}'`).join(', ')}]`,
-        invalid: invalidAddress,
-        refused,
+        bmc: {
+          required: ['redfish_address'],
+          missing: (fields, { uuid }) =>
+            `Missing the following Redfish properties in node ${uuid} driver_info: [${fields.map((name) => `'${name}'`).join(', ')}]`,
+          invalid: invalidAddress,
+          refused,
+        },
       },
     },
     raid: { redfish: { steps: RAID_STEPS } },

@@ -1,15 +1,16 @@
 import type { NodeRecord, PowerState } from '../../wire/index.js'
 import type { ConductorConf } from '../conductor/core/conductor-conf.js'
+import { implementation } from './hardware-types.js'
 
-/**
- * Whether the node's power state is only the one last requested, because no BMC controls the machine: the fake power
- * interface has no machine, unless the configuration gives it one, and an operator switches machines of `manual-management` by
- * hand.
- */
-export const remembersPower = (
-  { power_interface }: Readonly<Pick<NodeRecord, 'power_interface'>>,
-  { fakeHardwareMachines }: ConductorConf,
-): boolean => (power_interface === 'fake' && !fakeHardwareMachines) || power_interface === 'agent'
+type Node = Readonly<Pick<NodeRecord, 'power_interface'>>
+
+/** Whether the node's power state is only the one last requested, because no BMC controls the machine. */
+export const remembersPower = ({ power_interface }: Node, conf: ConductorConf): boolean =>
+  implementation('power', power_interface)?.remembersPower?.(conf) ?? false
+
+/** Whether the node's agent reboots it, and nothing else can power it on. */
+export const rebootsByAgent = ({ power_interface }: Node): boolean =>
+  implementation('power', power_interface)?.rebootsByAgent ?? false
 
 /** Power of such a node: reading returns the last requested state, or null before the first (as recorded). */
 export const rememberedPower = (node: Readonly<NodeRecord>) => ({

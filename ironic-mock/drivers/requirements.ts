@@ -3,10 +3,10 @@ import { HARDWARE_TYPES, implementation } from './hardware-types.js'
 
 /** Reason why the node's power cannot be controlled; undefined when it can be. */
 export function powerProblem(node: Readonly<NodeRecord>, types = HARDWARE_TYPES): string | undefined {
-  const power = implementation('power', node.power_interface, types)
-  if (!power) return undefined
-  const missing = power.required.filter((field) => !node.driver_info[field])
-  return missing.length > 0 ? power.missing(missing, node) : power.invalid?.(node)
+  const bmc = implementation('power', node.power_interface, types)?.bmc
+  if (!bmc) return undefined
+  const missing = bmc.required.filter((field) => !node.driver_info[field])
+  return missing.length > 0 ? bmc.missing(missing, node) : bmc.invalid?.(node)
 }
 
 /** Reason why the node cannot boot: network booting needs a port (recorded with a redfish node). */

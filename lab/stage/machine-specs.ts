@@ -15,7 +15,7 @@ export type WantedMachine = Parameters<typeof defaultMachineSpec>[0]
 interface SpecOptions {
   hardware?: HardwareFleet
   disks?: 'file' | 'described'
-  liveImage?: string
+  metalImage?: string
 }
 
 /** Creates the specifications of machines by their numbers, with other hardware than the stage's, or identities of their own. */
@@ -31,10 +31,10 @@ export function specsOnDemand(options: SpecOptions) {
  * @param own serial numbers and addresses of machines with a number; default: those that follow from it
  */
 export function machineSpecs(options: SpecOptions, own?: Identity): (wanted: WantedMachine) => MachineSpec {
-  const { hardware, disks = 'file', liveImage } = options
+  const { hardware, disks = 'file', metalImage } = options
   return (wanted) => ({
     ...withDisks(made(wanted, hardware, own), disks),
-    liveImage: (typeof wanted === 'object' ? wanted.liveImage : undefined) ?? liveImage ?? REHEARSAL_IMAGE,
+    metalImage: (typeof wanted === 'object' ? wanted.metalImage : undefined) ?? metalImage ?? REHEARSAL_IMAGE,
   })
 }
 

@@ -39,8 +39,8 @@ export interface StageOptions {
   managers?: readonly HardwareManager[]
   /** Account of BMCs without one of their own; by default each takes the account that the first node uses. */
   bmcAccount?: BmcAccount
-  /** Image in live ramdisks, which `--offline` installs. */
-  liveImage?: string
+  /** Metal image that live ramdisks carry and `--offline` installs, a file. */
+  metalImage?: string
   /** Hardware of new machines; default: the default machine. */
   hardware?: HardwareFleet
   /** Machines to create, each with a node of this name, before the API answers its first request. */

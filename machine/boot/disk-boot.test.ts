@@ -190,7 +190,7 @@ describe('coreos-installer on a machine', () => {
 
   test('installs a system that the machine then boots', async () => {
     await using l = await lab()
-    const machine = await l.machines.create({ ...spec({ kind: 'file' }), liveImage: imageFile })
+    const machine = await l.machines.create({ ...spec({ kind: 'file' }), metalImage: imageFile })
     await boot(machine, 'ramdisk')
     const run = await start(machine)
     let text = ''
@@ -203,7 +203,7 @@ describe('coreos-installer on a machine', () => {
   test('leaves a disk that does not boot when power is lost during the installation', async () => {
     const probe = new Probe()
     await using l = await lab({ probe })
-    const machine = await l.machines.create({ ...spec({ kind: 'file' }), liveImage: imageFile })
+    const machine = await l.machines.create({ ...spec({ kind: 'file' }), metalImage: imageFile })
     await boot(machine, 'ramdisk')
     let off: Promise<void> | undefined
     using _cut = probe.attach((point, next) => {

@@ -11,7 +11,7 @@ const MIB = 2 ** 20
 
 async function installed() {
   const disk = describedDisk({ name: 'sda', size: 512 * MIB, sectorSize: 512 })
-  const inside = insideWith({ disks: [disk], liveImage: imagePath })
+  const inside = insideWith({ disks: [disk], metalImage: imagePath })
   const { code } = await runInstaller(inside, ['install', '/dev/sda', '--offline'])
   expect(code).toBe(0)
   return disk

@@ -66,7 +66,7 @@ function profile(id: string, n: number): MachineSpec {
         backing: { kind: 'file' },
       },
     ],
-    liveImage: null,
+    metalImage: null,
   }
 }
 

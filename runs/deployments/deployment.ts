@@ -77,7 +77,7 @@ async function deployWithOwnLab(
   await using own = await stage({
     ...{ clock, random, logger, network: { host: '127.0.0.1', port: 0 } },
     ...(options.onDetails ? { journal: WHOLE_JOURNAL } : {}),
-    liveImage: isUrl(image) ? REHEARSAL_IMAGE : image,
+    metalImage: isUrl(image) ? REHEARSAL_IMAGE : image,
     ...(options.managers ? { managers: options.managers } : {}),
     ...(options.images ? { imageCache: options.images } : {}),
     ...(realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),

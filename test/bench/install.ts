@@ -100,7 +100,7 @@ async function makeImages(folder: string, random: Random): Promise<{ blocks: str
 /** Milliseconds of an installation of the image in the machine's ramdisk, and of what is done before it. */
 async function onMachine(image: string, before: () => Promise<void> = async () => {}): Promise<number> {
   await using scope = new Scope()
-  const machine = await machineInRamdisk(scope, { ...defaultMachineSpec(1), liveImage: image })
+  const machine = await machineInRamdisk(scope, { ...defaultMachineSpec(1), metalImage: image })
   return await median(RUNS, () =>
     timed(async () => {
       await before()

@@ -24,7 +24,7 @@ export const readSmallImage = (): Buffer =>
 export function insideWith(options: {
   disks?: BlockDevice[]
   files?: Record<string, Uint8Array | string>
-  liveImage?: string | null
+  metalImage?: string | null
   mounts?: Record<string, string>
 }): Inside {
   const disks = options.disks ?? [describedDisk({ name: 'sda', size: 512 * MIB, sectorSize: 512 })]
@@ -55,7 +55,7 @@ export function insideWith(options: {
       transport: 'sata',
       backing: { kind: 'described' },
     })),
-    liveImage: options.liveImage ?? null,
+    metalImage: options.metalImage ?? null,
   }
   return {
     spec,

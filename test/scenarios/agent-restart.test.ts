@@ -73,7 +73,7 @@ test('SIGTERM in the middle of an install leaves what a killed installer leaves:
     const seeds = { clock: systemClock(), random: seededRandom(1), probe: new Probe(), logger: silent, pace: SLOW }
     const events = { ramdiskUp: () => {}, down: () => {} }
     await using machines = await openMachines({ stateDir: folder.path, ...seeds, events })
-    await machines.create({ ...defaultMachineSpec(1), liveImage: IMAGE })
+    await machines.create({ ...defaultMachineSpec(1), metalImage: IMAGE })
   }
   let installing = (): void => {}
   const begun = new Promise<void>((resolve) => (installing = resolve))
@@ -115,7 +115,7 @@ async function inRamdisk(
       events: { ramdiskUp: (_machine, boot) => up(boot.id), down: () => {} },
     }),
   )
-  const machine = await machines.create({ ...defaultMachineSpec(1), liveImage: IMAGE })
+  const machine = await machines.create({ ...defaultMachineSpec(1), metalImage: IMAGE })
   await machine.setBoot({ kind: 'ramdisk', parameters: {} })
   await machine.setPower('on')
   return { machine, booted: await clock.until(booted) }

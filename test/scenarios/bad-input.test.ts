@@ -203,9 +203,9 @@ describe('images that cannot be installed', () => {
     ['one without a boot filesystem', ({ withoutBootXz }) => withoutBootXz, /couldn't find boot device.*labelled boot/],
     ['one that is no image', () => Buffer.from('<html>Sorry</html>'.repeat(1000)), /^coreos-installer failed/],
   ])('%s', async (name, bytes, sentence) => {
-    const liveImage = join(folder, `${name.replaceAll(' ', '-')}.raw.xz`)
-    await writeFile(liveImage, bytes(images))
-    await using lab = await createStagedLab({ disks: 'file', liveImage })
+    const metalImage = join(folder, `${name.replaceAll(' ', '-')}.raw.xz`)
+    await writeFile(metalImage, bytes(images))
+    await using lab = await createStagedLab({ disks: 'file', metalImage })
     const { why, node, failed } = await refused(lab, {})
     expect(why).toMatch(sentence)
     expect(failed.last_error).not.toMatch(/install failed/)
@@ -233,7 +233,7 @@ describe('images that cannot be installed', () => {
 
   test('none at all, where the live system carries none', async () => {
     await using lab = await createStagedLab()
-    const machine = { ...lab.spec(1), liveImage: null }
+    const machine = { ...lab.spec(1), metalImage: null }
     const { why, node } = await refused(lab, { machine })
     expect(why).toMatch(/carries no image.*image_url/)
     expect(await partitionsOf(node)).toEqual([])

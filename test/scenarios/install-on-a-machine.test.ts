@@ -38,7 +38,7 @@ async function booted(change: Partial<MachineSpec> = {}) {
     pace: NO_PACE,
     events: { ramdiskUp: () => {}, down: () => {} },
   })
-  const profile = defaultMachineSpec({ id: 'm1', liveImage: IMAGE, ...change })
+  const profile = defaultMachineSpec({ id: 'm1', metalImage: IMAGE, ...change })
   const disks = profile.disks.map((disk) => ({ ...disk, size: 5 * GIB }))
   const machine = await machines.create({ ...profile, disks, ...change })
   await machine.setBoot({ kind: 'ramdisk', parameters: {} })

@@ -6,7 +6,7 @@ import type { FindImage } from '../../drivers/images.js'
 import { bmcErrorText } from '../../drivers/bmc-error-text.js'
 import type { BmcHardware, HardwareReport } from '../../drivers/bmc-hardware.js'
 import { readsModes } from '../../drivers/management.js'
-import { rememberedPower, remembersPower } from '../../drivers/remembered-power.js'
+import { rebootsByAgent, rememberedPower, remembersPower } from '../../drivers/remembered-power.js'
 import type { Records } from '../../store/records.js'
 import type { EffectBody, EffectKind, EffectValues, InspectionFacts, Outcome, PowerTarget } from './effects.js'
 import { AgentWork, agentFailure, type Subject } from '../agents/perform-agent.js'
@@ -123,7 +123,7 @@ export class EffectRunner {
         await (await this.#bmc(subject)).setBoot(effect.source)
         return null
       case 'power': {
-        if (subject.node.power_interface === 'agent' && effect.target.endsWith('rebooting')) {
+        if (rebootsByAgent(subject.node) && effect.target.endsWith('rebooting')) {
           await this.#agent.reboot(subject, again, signal)
           return 'power on'
         }

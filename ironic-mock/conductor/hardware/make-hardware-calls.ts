@@ -2,7 +2,7 @@ import { IronicError, ironicErrors, type NodeRecord } from '../../../wire/index.
 import { bmcErrorText } from '../../drivers/bmc-error-text.js'
 import type { BmcHardware, Indicators } from '../../drivers/bmc-hardware.js'
 import type { ManagementCall } from '../../drivers/hardware-type.js'
-import { managementProblem } from '../../drivers/management.js'
+import { fixedAnswers, managementProblem } from '../../drivers/management.js'
 import { powerProblem, unsupported } from '../../drivers/requirements.js'
 import { vendorMethods } from '../../drivers/vendor.js'
 import type { StoreView } from '../../store/open-store.js'
@@ -18,12 +18,6 @@ export interface HardwareParts {
   store: Store & StoreView
   dispatcher: Dispatcher
   effects: EffectRunner
-}
-
-/** Indicators of the fake management interface, always on (ironic drivers/modules/fake.py FakeManagement). */
-const FAKE_INDICATORS: Indicators = {
-  chassis: { 'led-0': { readonly: true, states: ['off', 'on'] } },
-  system: { led: { readonly: false, states: ['blinking', 'off', 'on'] } },
 }
 
 export function hardwareCalls({ store, dispatcher, effects }: HardwareParts): HardwareCalls {
@@ -53,7 +47,7 @@ export function hardwareCalls({ store, dispatcher, effects }: HardwareParts): Ha
     await dispatcher.dispatch(uuid, requestEvent(request))
   }
   const indicators = async (subject: Subject): Promise<Indicators> =>
-    isFake(subject) ? FAKE_INDICATORS : ask(subject, (hardware) => hardware.indicators())
+    fixedAnswers(subject.node)?.indicators ?? ask(subject, (hardware) => hardware.indicators())
 
   return {
     setBootMode: (uuid, mode) => start(uuid, { do: 'boot mode', mode }),
@@ -72,7 +66,9 @@ export function hardwareCalls({ store, dispatcher, effects }: HardwareParts): Ha
       checkUnlocked(subjectOf(uuid).node)
       const subject = managed(uuid, 'get_indicator_state')
       checkIndicator(await indicators(subject), component, name)
-      return isFake(subject) ? 'on' : ask(subject, (hardware) => hardware.indicator(component, name))
+      return fixedAnswers(subject.node)?.indicators
+        ? 'on'
+        : ask(subject, (hardware) => hardware.indicator(component, name))
     },
     setIndicator: async (uuid, component, name, state) => {
       checkUnlocked(subjectOf(uuid).node)
@@ -104,8 +100,6 @@ export function hardwareCalls({ store, dispatcher, effects }: HardwareParts): Ha
 
 const requestEvent = (request: Extract<Parameters<Dispatcher['dispatch']>[1], { kind: 'hardware' }>['request']) =>
   ({ kind: 'hardware', request }) as const
-
-const isFake = ({ node }: Subject): boolean => node.management_interface === 'fake'
 
 function checkIndicator(known: Indicators, component: string, name: string): void {
   if (!Object.hasOwn(known, component)) throw new IronicError(400, `Invalid component ${component} specified.`)

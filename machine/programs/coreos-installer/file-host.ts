@@ -21,7 +21,7 @@ export function fileHost(options: {
   return {
     architecture,
     files: hostFiles,
-    liveImage: null,
+    metalImage: null,
     open: async (path) => {
       if (fs.statSync(path).isDirectory()) return openedFolder(path)
       return { bytes: await fileSource(path, clock), path }

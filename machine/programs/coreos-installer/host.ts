@@ -28,7 +28,7 @@ export interface InstallerHost {
   readonly architecture: string
   readonly files: FileTree
   /** File of this process with the image of the live system. */
-  readonly liveImage: string | null
+  readonly metalImage: string | null
   open(path: string): Promise<OpenedFile>
   /** @returns the disk, or why it cannot be written; undefined when the path does not exist */
   findDisk(path: string): Promise<FoundDisk | { refusal: string } | undefined>
@@ -53,11 +53,11 @@ export function machineHost(inside: Inside, clock: Clock): InstallerHost {
   return {
     architecture: spec.architecture,
     files,
-    liveImage: spec.liveImage,
+    metalImage: spec.metalImage,
     open: async (path) => {
       const there = files.exists(path)
       if (there && files.stat(path).kind === 'directory') return openedFolder(path)
-      const here = inside.staged?.get(path) ?? (path === spec.liveImage ? path : undefined)
+      const here = inside.staged?.get(path) ?? (path === spec.metalImage ? path : undefined)
       return here !== undefined && !there
         ? { bytes: await fileSource(here, clock), path: here }
         : { bytes: memorySource(files.read(path)), path: undefined }

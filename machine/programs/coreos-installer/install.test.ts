@@ -24,7 +24,7 @@ const clock = systemClock()
 
 const described = (size = 128 * MIB, sectorSize = 512) => describedDisk({ name: 'sda', size, sectorSize })
 const withDisk = (disk: BlockDevice) =>
-  insideWith({ disks: [disk], files: { '/c.ign': IGNITION }, liveImage: imagePath })
+  insideWith({ disks: [disk], files: { '/c.ign': IGNITION }, metalImage: imagePath })
 const OFFLINE = ['install', '/dev/sda', '--offline', '--ignition-file', '/c.ign']
 
 /** Fails, or otherwise acts, when a write touches a byte. */
@@ -232,10 +232,10 @@ test('an image file is installed with the network configuration in its initramfs
 
 test('another disk with a filesystem labelled boot is noted', async () => {
   const old = describedDisk({ name: 'sdb', size: 128 * MIB, sectorSize: 512 })
-  await runInstaller(insideWith({ disks: [old], liveImage: imagePath }), ['install', '/dev/sdb'])
+  await runInstaller(insideWith({ disks: [old], metalImage: imagePath }), ['install', '/dev/sdb'])
   const uuid = Buffer.from('00112233445566778899aabbccddeeff', 'hex')
   await old.write(6 * MIB + 1024 + 104, uuid)
-  const { stderr } = await runInstaller(insideWith({ disks: [described(), old], liveImage: imagePath }), [
+  const { stderr } = await runInstaller(insideWith({ disks: [described(), old], metalImage: imagePath }), [
     'install',
     '/dev/sda',
   ])
@@ -271,7 +271,7 @@ test('many described disks can be installed', async () => {
 test('a Butane config is written to the disk unchanged, and refused at the first boot', async () => {
   const disk = described()
   const config = 'variant: fcos\nversion: 1.5.0\n'
-  const inside = insideWith({ disks: [disk], liveImage: imagePath, files: { '/c.bu': config } })
+  const inside = insideWith({ disks: [disk], metalImage: imagePath, files: { '/c.bu': config } })
   const { code } = await runInstaller(inside, ['install', '/dev/sda', '-i', '/c.bu'])
   expect(code).toBe(0)
   const { boot } = await inspectDisk(disk, clock)

@@ -28,7 +28,7 @@ async function diskWith(partitions: readonly Expected[]) {
 }
 
 const install = (disk: Awaited<ReturnType<typeof diskWith>>, ...args: string[]) =>
-  runInstaller(insideWith({ disks: [disk], liveImage: imagePath }), ['install', '/dev/sda', ...args])
+  runInstaller(insideWith({ disks: [disk], metalImage: imagePath }), ['install', '/dev/sda', ...args])
 
 test('saved partitions come after those of the image, with their numbers when these are free', async () => {
   const disk = await diskWith([

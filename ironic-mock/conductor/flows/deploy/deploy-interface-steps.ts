@@ -2,6 +2,7 @@ import { textOf } from '../../../../wire/index.js'
 import { bootModeOf } from '../../../drivers/deploy-requirements.js'
 import { failDeploymentAndPowerOff } from './deployment-failure.js'
 import { implementation } from '../../../drivers/hardware-types.js'
+import { rebootsByAgent } from '../../../drivers/remembered-power.js'
 import type { CoreDeployStep } from '../../steps/driver-steps.js'
 import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'
@@ -55,8 +56,7 @@ export function startDeployStep(task: NodeTask, step: CoreDeployStep): boolean {
   }
 }
 
-/** The power interface `agent` cannot power a machine on, so that it must stay on. */
-const staysOn = ({ node }: NodeTask): boolean => node.disable_power_off || node.power_interface === 'agent'
+const staysOn = ({ node }: NodeTask): boolean => node.disable_power_off || rebootsByAgent(node)
 
 function runDeploy(task: NodeTask): boolean {
   switch (task.node.deploy_interface) {
@@ -133,8 +133,7 @@ const TRUE = ['true', 't', '1', 'yes', 'y', 'on']
 export function switchAgentOff(task: NodeTask): void {
   const forced = TRUE.includes(textOf(task.node.driver_info.deploy_forces_oob_reboot).toLowerCase())
   // A locked-down agent would refuse the later reboot.
-  if (task.node.power_interface === 'agent')
-    task.run([{ kind: 'agent-sync' }], { flow: 'deployment', after: 'ramdisk-end' })
+  if (rebootsByAgent(task.node)) task.run([{ kind: 'agent-sync' }], { flow: 'deployment', after: 'ramdisk-end' })
   else if (task.node.disable_power_off)
     task.run([{ kind: 'agent-lockdown' }], { flow: 'deployment', after: 'ramdisk-end' })
   else if (forced) task.run([{ kind: 'agent-sync' }, OFF], { flow: 'deployment', after: 'ramdisk-end' })

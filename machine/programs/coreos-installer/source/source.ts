@@ -37,11 +37,11 @@ export async function openSource(
     return openSigned(imageUrl, signatureUrl.href, fetching)
   }
   const architecture = options.architecture ?? host.architecture
-  const { liveImage } = host
-  if (options.stream === undefined && liveImage !== null && architecture === host.architecture) {
-    print(`Installing ${imageTitle(liveImage)} ${architecture} (512-byte sectors)`)
-    const bytes = await during('opening osmet file', () => fileSource(liveImage, clock))
-    return { bytes, signature: { kind: 'none' }, path: liveImage }
+  const { metalImage } = host
+  if (options.stream === undefined && metalImage !== null && architecture === host.architecture) {
+    print(`Installing ${imageTitle(metalImage)} ${architecture} (512-byte sectors)`)
+    const bytes = await during('opening osmet file', () => fileSource(metalImage, clock))
+    return { bytes, signature: { kind: 'none' }, path: metalImage }
   }
   if (options.offline) throw new Failure('cannot perform offline install; metadata missing')
   if (![512, 4096].includes(sectorSize)) print(`Found non-standard sector size ${sectorSize} for ${options.destDevice}`)
