@@ -4,14 +4,14 @@ import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { blocks, followTests, readersFolder } from '../kit/guides/guide.js'
 
-test('the guide tests a deployment and a client by Vitest', { timeout: 120_000 }, async () => {
+test('the guide tests a deployment, configs and a client by Vitest', { timeout: 120_000 }, async () => {
   const folder = await readersFolder()
   const files = blocks('docs/in-a-test.md').filter(({ name }) => name.startsWith('vitest/'))
   expect(files.map(({ name }) => name)).toEqual([
-    ...['vitest/snapshots.test.ts', 'vitest/deployment.test.ts', 'vitest/client.test.ts'],
+    ...['vitest/snapshots.test.ts', 'vitest/deployment.test.ts', 'vitest/config.test.ts', 'vitest/client.test.ts'],
   ])
   for (const { name, text } of files) await writeFile(join(folder, basename(name)), text)
-  expect(await followTests('npx vitest run', folder)).toMatchObject({ numPassedTests: 4, numFailedTests: 0 })
+  expect(await followTests('npx vitest run', folder)).toMatchObject({ numPassedTests: 7, numFailedTests: 0 })
 })
 
 const FAILING = `
