@@ -3,6 +3,7 @@ import type { ClientTls } from '../wire/index.js'
 import type { CertificateCurve } from './http/certificate.js'
 import { readOptions } from './options.js'
 import type { AgentConfig } from './state.js'
+import { ERRORS } from './errors.js'
 
 /** All settings of an agent from its kernel parameters and files, as its parts need them. */
 export interface AgentSettings extends AgentConfig {
@@ -56,7 +57,7 @@ export function readSettings(
   const callbacks = standalone ? [] : values.inspection_callback_url
   if (apiUrls.length === 0 && callbacks.length === 0 && !standalone)
     throw new UserError('agent-api-url', 'the agent was started without ipa-api-url, so it cannot find its Ironic', {
-      remedy: 'give the ramdisk the kernel parameter ipa-api-url=http://HOST:6385',
+      remedy: ERRORS['agent-api-url'].remedy,
     })
   const collectors = values.inspection_collectors
   const fromApi = collectors.length > 0 ? apiUrls.map((url) => `${url}/v1/continue_inspection`) : []

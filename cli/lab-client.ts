@@ -4,6 +4,7 @@ import { systemClock, UserError, type ErrorCode } from '../runtime/index.js'
 import { HttpTransport, type ClientTls } from '../wire/index.js'
 import type { Environment } from './environment.js'
 import { accessOf } from './options/ironic-access.js'
+import { ERRORS } from './errors.js'
 
 const DEFAULT_URL = 'http://127.0.0.1:6385'
 
@@ -41,7 +42,7 @@ export async function withLab<T>(
     }
     if (error instanceof UserError) throw error
     throw new UserError('lab-unreachable', `no ironstage answers at ${lab.url}`, {
-      ...{ cause: error, remedy: 'start ironstage up, and name its URL with --url' },
+      ...{ cause: error, remedy: ERRORS['lab-unreachable'].remedy },
     })
   }
 }

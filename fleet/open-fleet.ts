@@ -44,6 +44,7 @@ import type { Fleet, FleetOptions } from './fleet-options.js'
 import { hostOf } from './hosts.js'
 import { byIdOrName, makeMachines, makeSystems, numberedSpecs } from './make-machines.js'
 import { notifier } from './notifier.js'
+import { ERRORS } from './errors.js'
 
 /** Limits on the journal's entries, and on the bytes of their bodies: a lab's journal could take more than all machines. */
 const JOURNAL = { capacity: 5000, bytes: 8 * 2 ** 20 }
@@ -266,7 +267,7 @@ function refuseUselessAccount({ account = {}, ipmi }: FleetOptions): void {
   if (problem === undefined) return
   throw new UserError('fleet-account', `the account of the BMCs cannot be used: ${problem}`, {
     kind: 'usage',
-    remedy: 'use another name or password, or leave IPMI out',
+    remedy: ERRORS['fleet-account'].remedy,
   })
 }
 

@@ -11,6 +11,7 @@ import {
   type DatabaseForm,
 } from '../runtime/index.js'
 import { defaultMachineSpec } from './hardware/default-spec.js'
+import { ERRORS } from './errors.js'
 
 /**
  * Kinds of records of a machine, JSON documents under a name: its specification and its state (one each), the parts of
@@ -173,5 +174,5 @@ export function openMachineStore(file: string, clock: Clock, most?: number): Mac
 const full = (file: string, cause: unknown): UserError =>
   new UserError('state-full', `the disk of ${file} is full: what the machines did last is not kept`, {
     cause,
-    remedy: 'make room there',
+    remedy: ERRORS['state-full'].remedy,
   })

@@ -13,6 +13,7 @@ import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { FileRecord } from './ramdisk/file-record.js'
 import type { RunRecord } from './ramdisk/run-log.js'
 import { SimulatedMachine } from './simulated-machine.js'
+import { ERRORS } from './errors.js'
 
 export interface MachinesOptions extends Omit<MachineParts, 'store' | 'downloads'> {
   /** Folder of `machines.db` and `disks/`; null stores nothing, and closing the machines deletes their disk files. */
@@ -117,7 +118,7 @@ class SimulatedMachines implements Machines {
     const other = spec.bmc && this.byBmc(spec.bmc.address, spec.bmc.systemId)
     if (other)
       throw new UserError('bmc-taken', `the BMC of ${spec.id} is the one of ${other.spec.id}`, {
-        remedy: 'give each machine a BMC address or system id of its own',
+        remedy: ERRORS['bmc-taken'].remedy,
       })
     const state = newState(source)
     const machine = this.#add(spec, state)

@@ -14,6 +14,7 @@ import { listText, showText, summary } from './step-text.js'
 import { onlyShown, openFor, realTarget } from '../options/target.js'
 import type { STEP_LIST_OPTIONS, STEP_RUN_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
+import { ERRORS } from '../errors.js'
 
 type ListOptions = Options<(typeof STEP_LIST_OPTIONS)[number]>
 type RunOptions = Options<(typeof STEP_RUN_OPTIONS)[number]>
@@ -144,7 +145,7 @@ async function readArgs(source: string | undefined, environment: Environment): P
   const wrong = (problem: string, cause?: unknown) =>
     new UserError('step-args', `${inline ? 'the JSON of --args' : `the arguments in ${source}`} ${problem}`, {
       kind: 'usage',
-      remedy: 'give an object as JSON, a file that holds one, or - for standard input',
+      remedy: ERRORS['step-args'].remedy,
       ...(cause === undefined ? {} : { cause }),
     })
   let text = source

@@ -1,5 +1,6 @@
 import { open, rm, stat, writeFile } from 'node:fs/promises'
 import { UserError } from '../../runtime/index.js'
+import { ERRORS } from '../errors.js'
 
 /** @throws UserError `report-file` */
 export async function writeOutput(path: string, text: string, name = path): Promise<void> {
@@ -38,5 +39,5 @@ export const unwritable = (
   options: { kind?: 'usage'; remedy?: string } = {},
 ): UserError =>
   new UserError('report-file', `${name} cannot be written`, {
-    ...{ cause, remedy: 'name a file in a folder that exists and may be written', ...options },
+    ...{ cause, remedy: ERRORS['report-file'].remedy, ...options },
   })

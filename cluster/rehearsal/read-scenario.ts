@@ -3,6 +3,7 @@ import { LineCounter, parseDocument } from 'yaml'
 import { checkNesting, pointerParts, readNested, UserError, yamlPlace } from '../../runtime/index.js'
 import { EXPECTATION_SCHEMAS, SCENARIO_SCHEMA, STEP_SCHEMAS } from './scenario-schema.js'
 import type { Scenario, ScenarioFile } from './scenario.js'
+import { ERRORS } from '../errors.js'
 
 /**
  * Reads a scenario from YAML or JSON.
@@ -14,7 +15,7 @@ export function readScenario(file: string, text: string): ScenarioFile {
   const refusal = (message: string, place?: { line: number; col: number }) =>
     new UserError('scenario-file', `${file}${place ? `:${place.line}:${place.col}` : ''}: ${message}`, {
       kind: 'usage',
-      remedy: 'docs/rehearse.md has all keys of a scenario, and an example',
+      remedy: ERRORS['scenario-file'].remedy,
     })
   const document = readNested(text, file, (each) => parseDocument(each, { lineCounter: lines }))
   const [error] = document.errors

@@ -6,6 +6,7 @@ import { editLiveKargs } from '../live/kargs-edit.js'
 import { openLiveIso } from '../live/live-iso.js'
 import { stampOf, storedIsos, type StoredIso } from './image-content.js'
 import { writeWhole } from './whole-file.js'
+import { ERRORS } from '../errors.js'
 
 export interface CopyOptions {
   /** Folder of the shipped ISOs. */
@@ -46,7 +47,7 @@ async function copyOne(iso: StoredIso, { destination, kargs = [], clock, onFile 
     const { kargs: areas } = await openLiveIso(file, clock)
     if (!areas)
       throw new UserError('machine-os-kargs', `the kernel arguments of ${iso.path} cannot be changed`, {
-        remedy: 'leave out IP_OPTIONS and --fips, or take a newer CoreOS',
+        remedy: ERRORS['machine-os-kargs'].remedy,
       })
     const patches = areas.write(editLiveKargs(areas.current, { append: kargs }))
     await writeWhole(target, streamOf(overlay(file, patches)), clock)

@@ -9,6 +9,7 @@ import { pxeFiles } from '../live/pxe-files.js'
 import { isFile, refuseOther, type CopyOptions } from './copy-iso.js'
 import { stampOf, storedIsos, type StoredIso } from './image-content.js'
 import { writeWhole } from './whole-file.js'
+import { ERRORS } from '../errors.js'
 
 /** Name endings of the files that a network boot needs from an ISO. */
 export const PXE_FILES = ['vmlinuz', 'initrd.img', 'rootfs.img'] as const
@@ -52,7 +53,7 @@ async function extract(
     const found = files.find((one) => one.name === name)
     if (!found)
       throw new UserError('machine-os-pxe', `${iso.path} has no ${name} for a network boot`, {
-        remedy: 'take a live ISO of CoreOS',
+        remedy: ERRORS['machine-os-pxe'].remedy,
       })
     const kernel = name === 'vmlinuz' && iso.architecture === 'aarch64' && (await isGzip(found.contents))
     await writeWhole(`${base}-${name}`, kernel ? unpacked(found.contents) : streamOf(found.contents), clock)

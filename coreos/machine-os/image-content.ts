@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { held, UserError, type Clock } from '../../runtime/index.js'
 import { STREAM, type Stream } from '../metadata/stream.js'
+import { ERRORS } from '../errors.js'
 
 /** Version of CoreOS: on RHEL 9 or 10. It is part of all file names, as in the cluster's container image. */
 export type OsVersion = '9' | '10'
@@ -27,7 +28,7 @@ export async function storedIsos(folder: string, clock: Clock): Promise<StoredIs
       throw new UserError('machine-os-folder', `the folder ${folder} cannot be read`, {
         cause,
         kind: 'usage',
-        remedy: 'name the folder that ironstage machine-os build has filled',
+        remedy: ERRORS['machine-os-folder'].remedy,
       })
     }),
   )

@@ -9,6 +9,7 @@ import { liveFiles, type LiveFiles } from '../metadata/stream-lookup.js'
 import { isFile } from './copy-iso.js'
 import { isGzip, PXE_FILES, unpacked } from './copy-pxe.js'
 import { OS_VERSIONS, prefixOf, stampOf, type OsVersion } from './image-content.js'
+import { ERRORS } from '../errors.js'
 
 /** Result for one file. */
 export interface Verdict {
@@ -46,7 +47,7 @@ export async function verifyMachineOs({ folder, streams, clock }: VerifyOptions)
   }
   if (verdicts.length > 0) return verdicts
   throw new UserError('machine-os-empty', `there is no live image of CoreOS in ${folder}`, {
-    remedy: 'name a folder that ironstage machine-os has filled',
+    remedy: ERRORS['machine-os-empty'].remedy,
     kind: 'usage',
   })
 }

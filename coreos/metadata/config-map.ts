@@ -3,6 +3,7 @@ import { parse, stringify } from 'yaml'
 import { checkNesting, readNested, UserError } from '../../runtime/index.js'
 import { documentKind, documentText, object, parseJson, TEXT } from './document.js'
 import { STREAM, type Stream } from './stream.js'
+import { ERRORS } from '../errors.js'
 
 /** Boot images of a cluster: the `coreos-bootimages` ConfigMap of the machine config operator. */
 export interface BootImages {
@@ -61,7 +62,7 @@ export function readBootImages(text: string, name: string): BootImages {
     checkNesting(value, name)
   } catch (cause) {
     if (cause instanceof UserError) throw cause
-    throw new UserError('metadata-yaml', `${name} is not YAML`, { cause, remedy: 'name a ConfigMap' })
+    throw new UserError('metadata-yaml', `${name} is not YAML`, { cause, remedy: ERRORS['metadata-yaml'].remedy })
   }
   const { data } = CONFIG_MAP.check(value, name)
   const stream = STREAM.read(data.stream, `data.stream in ${name}`)

@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv'
 import { checkNesting, pointerParts, UserError } from '../../runtime/index.js'
+import { ERRORS } from '../errors.js'
 
 /** A kind of JSON document with its schema. */
 export interface DocumentKind<T> {
@@ -51,7 +52,7 @@ export function parseJson(text: string | Uint8Array, name: string): unknown {
     return value
   } catch (cause) {
     if (cause instanceof UserError) throw cause
-    throw new UserError('metadata-json', `${name} is not JSON`, { cause, remedy: 'name a JSON document' })
+    throw new UserError('metadata-json', `${name} is not JSON`, { cause, remedy: ERRORS['metadata-json'].remedy })
   }
 }
 

@@ -3,6 +3,7 @@ import { UserError } from '../../runtime/index.js'
 import type { Artifact, FileName } from './artifact.js'
 import type { BuildArtifact, BuildContainer, BuildMeta } from './build-meta.js'
 import type { ContainerImage, Media, Release, ReleaseArchitecture } from './release.js'
+import { ERRORS } from '../errors.js'
 
 /** URL at which Fedora publishes builds. */
 export const FEDORA_BUILDS = 'https://builds.coreos.fedoraproject.org/prod/streams'
@@ -156,7 +157,7 @@ function merged(there: ReleaseArchitecture | undefined, made: ReleaseArchitectur
   for (const [platform, media] of Object.entries(made.media))
     if (there.media[platform] && !isDeepStrictEqual(there.media[platform], media))
       throw new UserError('metadata-mixed', `differing content detected for media type '${platform}'`, {
-        remedy: 'name each architecture once, or begin a new release',
+        remedy: ERRORS['metadata-mixed'].remedy,
       })
   return { ...there, media: { ...there.media, ...made.media } }
 }

@@ -2,6 +2,7 @@ import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
 import { checkNesting, UserError } from '../../runtime/index.js'
 import type { Artifact } from './artifact.js'
 import { STREAM, type Stream } from './stream.js'
+import { ERRORS } from '../errors.js'
 
 /** Base URL of Fedora's streams, as in coreos-installer 0.27.0 src/source.rs. */
 export const FEDORA_STREAMS = 'https://builds.coreos.fedoraproject.org/streams/'
@@ -111,7 +112,7 @@ function parse(text: string, url: string): Stream {
   } catch (cause) {
     throw new UserError('stream-metadata', `${maskedUrl(url)} is not stream metadata`, {
       cause,
-      remedy: 'name a stream (stable, testing, next) or the URL of its JSON document',
+      remedy: ERRORS['stream-metadata'].remedy,
     })
   }
 }

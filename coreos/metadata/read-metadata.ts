@@ -5,6 +5,7 @@ import { CONFIG_MAP, readBootImages, type BootImages } from './config-map.js'
 import type { DocumentKind } from './document.js'
 import { RELEASE, RELEASE_INDEX, type Release, type ReleaseIndex } from './release.js'
 import { STREAM, type Stream } from './stream.js'
+import { ERRORS } from '../errors.js'
 
 /** A metadata document of any kind. */
 export type Metadata =
@@ -59,7 +60,7 @@ function recognised(text: string, name: string): { kind: Metadata['kind']; value
     checkNesting(value, name)
   } catch (cause) {
     if (cause instanceof UserError) throw cause
-    throw new UserError('metadata-json', `${name} is not JSON`, { cause, remedy: 'name a JSON document' })
+    throw new UserError('metadata-json', `${name} is not JSON`, { cause, remedy: ERRORS['metadata-json'].remedy })
   }
   const has = (key: string) => typeof value === 'object' && value !== null && key in value
   if (has('kind')) return { kind: 'config-map', value }
@@ -68,6 +69,6 @@ function recognised(text: string, name: string): { kind: Metadata['kind']; value
   if (has('architectures') || has('stream')) return { kind: 'stream', value }
   if (has('buildid') || has('ostree-commit')) return { kind: 'build', value }
   throw new UserError('metadata-unknown', `${name} is not metadata of CoreOS`, {
-    remedy: 'name a meta.json, release.json, releases.json, stream metadata or a coreos-bootimages ConfigMap',
+    remedy: ERRORS['metadata-unknown'].remedy,
   })
 }

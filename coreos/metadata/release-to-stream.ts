@@ -2,6 +2,7 @@ import { UserError } from '../../runtime/index.js'
 import { FILE_NAMES, type ImageFormat } from './artifact.js'
 import type { Media, Release, ReleaseArchitecture } from './release.js'
 import type { CloudImages, Extensions, RegionImage, Stream, StreamArchitecture } from './stream.js'
+import { ERRORS } from '../errors.js'
 
 /** Options of {@link releaseToStream} and {@link updateStream}. */
 export interface StreamOptions {
@@ -55,7 +56,7 @@ export function updateStream(target: Stream | null, releases: readonly Release[]
     for (const [architecture, one] of Object.entries(releaseToStream(release, options).architectures)) {
       if (architecture in architectures)
         throw new UserError('stream-duplicate', `Duplicate architecture ${architecture}`, {
-          remedy: 'name one release for each architecture',
+          remedy: ERRORS['stream-duplicate'].remedy,
           kind: 'usage',
         })
       architectures[architecture] = one

@@ -5,6 +5,7 @@ import { held, makeFolder, replaceLink, UserError, type Clock } from '../../runt
 import { documentText } from './document.js'
 import { STREAM, type Stream } from './stream.js'
 import { compareVersions } from './versions.js'
+import { ERRORS } from '../errors.js'
 
 /** A stream in a folder: dated copies that never change, and the link `NAME.json` to the latest. */
 export interface StreamFolder {
@@ -90,7 +91,7 @@ export async function pinnedStream(
       'stream-changed',
       `${path} differs from its pinned digest: expected=${pin.sha256} found=${sha256}`,
       {
-        remedy: 'take the copy from where it was pinned',
+        remedy: ERRORS['stream-changed'].remedy,
       },
     )
   return { path, stream: STREAM.read(text, path), sha256 }

@@ -1,4 +1,5 @@
 import { UserError } from '../../runtime/index.js'
+import { ERRORS } from '../errors.js'
 
 /** A parsed version of CoreOS. */
 export interface CoreosVersion {
@@ -55,7 +56,7 @@ export function compareVersions(a: string, b: string): number {
   if (one.form !== other.form) {
     if (one.form !== 'fedora' && other.form !== 'fedora') return one.form === 'openshift' ? -1 : 1
     throw new UserError('version-family', `${a} and ${b} cannot be compared: only one of them is Fedora CoreOS`, {
-      remedy: 'compare versions of the same system',
+      remedy: ERRORS['version-family'].remedy,
     })
   }
   for (const [index, number] of one.numbers.entries())

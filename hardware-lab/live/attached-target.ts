@@ -1,6 +1,7 @@
 import { sha256Hex } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 import type { RealTarget } from '../../runs/index.js'
+import { ERRORS } from '../errors.js'
 
 export interface AttachedOptions {
   /** Begins the ids of programs; the same for each attempt of a process that goes on with this one. */
@@ -46,5 +47,5 @@ const lasting = (argument: string): string => argument.replace(/^http:\/\/[^/]+:
 
 export const lost = (name: string, why: string): UserError =>
   new UserError('outcome-unknown', `${name}: ${why}; nothing more was written`, {
-    remedy: 'look at the host, then run it again without --resume',
+    remedy: ERRORS['outcome-unknown'].remedy,
   })

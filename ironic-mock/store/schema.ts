@@ -1,5 +1,6 @@
 import type Database from 'libsql'
 import { UserError } from '../../runtime/index.js'
+import { ERRORS } from '../errors.js'
 
 /** Schema version, raised with every change of the tables; a database of another version is refused. */
 export const SCHEMA_VERSION = 2
@@ -71,7 +72,7 @@ export function prepareSchema(db: Database.Database, path: string): void {
       'store-version',
       `the database ${path} has schema version ${version}, this program writes ${SCHEMA_VERSION}`,
       {
-        remedy: 'use another state folder, or the version of ironstage that made this one',
+        remedy: ERRORS['store-version'].remedy,
       },
     )
   db.exec(`BEGIN; ${TABLES} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)

@@ -10,6 +10,7 @@ import {
 } from '../../runtime/index.js'
 import type { NodeRecord, ProvisionState } from '../../wire/index.js'
 import type { Events } from '../events.js'
+import { ERRORS } from '../errors.js'
 
 /** The time of a lab as the control API shows it. */
 export interface ClockReport {
@@ -183,7 +184,7 @@ export class ClockControl {
     this.#changeable()
     if (this.#clock instanceof VirtualClock && !this.#scaledOnly) return this.#clock
     throw new UserError('clock-fixed', 'the clock of this lab is that of the host', {
-      remedy: 'make the lab with a clock of its own',
+      remedy: ERRORS['clock-fixed'].remedy,
     })
   }
 }

@@ -18,6 +18,7 @@ import { machineReport } from './machine-report.js'
 import { controlOpenApi, CONTROL_VERSION } from './openapi.js'
 import type { ControlCall, ControlHandler } from './operation.js'
 import { CONTROL_OPERATIONS, type ControlOperationId } from './operations.js'
+import { ERRORS } from '../errors.js'
 
 /** The parts of a lab that the control API acts on. */
 export interface ControlParts extends LookParts {
@@ -52,7 +53,7 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
   const nodeNamed = (ident: string): Readonly<NodeRecord> => {
     const found = parts.node(ident)
     if (found) return found
-    throw new UserError('no-such-node', `there is no node ${ident}`, { remedy: 'GET /_lab/nodes lists them' })
+    throw new UserError('no-such-node', `there is no node ${ident}`, { remedy: ERRORS['no-such-node'].remedy })
   }
   const nodeOf = ({ params }: ControlCall): Readonly<NodeRecord> => nodeNamed(params['node']!)
   const machineOfNode = (call: ControlCall): Machine => {
@@ -67,14 +68,14 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     const found = machines.get(params['machine']!)
     if (found) return found
     throw new UserError('no-such-machine', `there is no machine ${params['machine']}`, {
-      remedy: 'GET /_lab/machines lists them',
+      remedy: ERRORS['no-such-machine'].remedy,
     })
   }
   const faultNamed = ({ params }: ControlCall): FaultReport => {
     const found = faults.get(params['fault']!)
     if (found) return found
     throw new UserError('no-such-fault', `there is no fault ${params['fault']}`, {
-      remedy: 'GET /_lab/faults lists them',
+      remedy: ERRORS['no-such-fault'].remedy,
     })
   }
   const shownNode = (node: Readonly<NodeRecord>) => ({
@@ -96,7 +97,7 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     const tree = machine.rootFiles()
     if (tree) return tree
     throw new UserError('no-system', `${machine.spec.id} has no system that was booted`, {
-      remedy: 'deploy its node, and wait for active',
+      remedy: ERRORS['no-system'].remedy,
     })
   }
 
@@ -168,7 +169,7 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
       const urls = parts.images(node)
       if (urls) return urls
       throw new UserError('no-live-image', `no live image is served for node ${node.name ?? node.uuid}`, {
-        remedy: 'start ironstage with --live-iso or --live-image',
+        remedy: ERRORS['no-live-image'].remedy,
       })
     },
     bmcAccount: (call) => {

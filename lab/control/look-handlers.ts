@@ -16,6 +16,7 @@ import { machineFiles } from './machine-files.js'
 import type { LOOK_OPERATIONS } from './look-operations.js'
 import type { ControlCall, ControlHandler } from './operation.js'
 import type { RunProgress } from './run-document.js'
+import { ERRORS } from '../errors.js'
 
 /** Knowledge of a node beyond its record. */
 export interface NodeOutlook {
@@ -63,7 +64,7 @@ export function lookHandlers(
     run: () => {
       if (parts.run) return parts.run()
       throw new UserError('no-run', 'this is a lab, and no run over hosts', {
-        remedy: 'ask the URL that ironstage run prints',
+        remedy: ERRORS['no-run'].remedy,
       })
     },
     report: (call) => labReport(parts, call, found),

@@ -2,6 +2,7 @@ import { bootFiles, type BootFile, type Machine } from '../../machine/index.js'
 import { UserError, type Clock } from '../../runtime/index.js'
 import { installedFiles } from '../installed-files.js'
 import { maskedText } from '../masking.js'
+import { ERRORS } from '../errors.js'
 
 /** A file as people may see it. */
 export interface ShownFile {
@@ -85,5 +86,5 @@ function withText(file: ShownFile, bytes: Uint8Array): ShownFile {
 
 const noSystem = (machine: Machine) =>
   new UserError('no-system', `${machine.spec.id} has no system on its disk`, {
-    remedy: 'deploy its node, and wait for active',
+    remedy: ERRORS['no-system'].remedy,
   })

@@ -1,5 +1,6 @@
 import { UserError } from '../../runtime/index.js'
 import type { StoredSnapshot } from './snapshots.js'
+import { ERRORS } from '../errors.js'
 
 /** A lab of its own with the options of another one, on a port of its own, at a snapshot of that one. */
 export interface ForkedLab extends AsyncDisposable {
@@ -75,7 +76,7 @@ export class Forks implements AsyncDisposable {
   async end(id: string): Promise<void> {
     const opened = this.#forks.get(id)
     if (!opened?.fork)
-      throw new UserError('no-such-fork', `there is no fork ${id}`, { remedy: 'GET /_lab/forks lists them' })
+      throw new UserError('no-such-fork', `there is no fork ${id}`, { remedy: ERRORS['no-such-fork'].remedy })
     this.#forks.delete(id)
     await (await opened.lab)[Symbol.asyncDispose]()
     this.#report(`${id} has ended`)

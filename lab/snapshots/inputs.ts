@@ -1,6 +1,7 @@
 import { LabClock, systemClock, UserError, type Mover, type Probe, type VirtualClock } from '../../runtime/index.js'
 import { stillClock } from '../stage/stage-keeper.js'
 import type { Input, LoggedInput, Note, Place } from './input.js'
+import { ERRORS } from '../errors.js'
 
 /** Performs an input; a {@link Note} at once. */
 export type Perform = (input: Input) => unknown
@@ -93,7 +94,7 @@ export class Inputs {
     for (const end of running)
       end(
         new UserError('snapshot-restored', 'the lab went back to a snapshot before it had answered', {
-          remedy: 'make the call again',
+          remedy: ERRORS['snapshot-restored'].remedy,
         }),
       )
   }

@@ -12,6 +12,7 @@ import { readContents } from './described-disk.js'
 import { recogniseFilesystem, SUPERBLOCKS } from './filesystem-probe.js'
 import { gptSectorSize, NotAGpt, parseGpt, type Gpt, type GptPartition } from './gpt.js'
 import { ImageTooLarge, imageCache, SMALL_IMAGE_FILE } from './image-contents.js'
+import { ERRORS } from '../errors.js'
 
 const MIB = 1024 * 1024
 
@@ -126,7 +127,7 @@ async function largestContents(path: string, clock: Clock, disk: number): Promis
       'disk-too-small',
       `the image ${path} needs a disk of ${needed} bytes, and this one has ${disk}`,
       {
-        remedy: 'give a larger --disk-size',
+        remedy: ERRORS['disk-too-small'].remedy,
         kind: 'usage',
       },
     )
@@ -253,7 +254,7 @@ function explained(path: string, error: unknown): unknown {
   }
   if (error instanceof Error && 'code' in error && !(error instanceof UserError))
     return new UserError('image-unreadable', `the image ${path} cannot be read: ${error.message}`, {
-      remedy: 'check the path and its permissions',
+      remedy: ERRORS['image-unreadable'].remedy,
       cause: error,
       kind: 'failure',
     })

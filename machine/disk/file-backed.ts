@@ -4,6 +4,7 @@ import { during, held, makeFolder, UserError, standsStill, type Clock, Mutex } f
 import type { DiskSpec } from '../machine-spec.js'
 import type { BlockDevice } from './block-device.js'
 import { createFileDisk, openFileDisk } from './file-disk.js'
+import { ERRORS } from '../errors.js'
 
 /** A disk in a file, opened at the first access, so that a thousand idle machines hold no descriptors. */
 export class FileBacked implements BlockDevice {
@@ -99,7 +100,7 @@ export class FileBacked implements BlockDevice {
     if (this.#ours && size < this.size) await held(this.#clock, `completing ${path}`, () => truncate(path, this.size))
     else if (size !== this.size)
       throw new UserError('disk-size', `the disk file ${path} has ${size} bytes, but ${this.name} is ${this.size}`, {
-        remedy: 'give the machine a disk of the size of its file, or another file',
+        remedy: ERRORS['disk-size'].remedy,
       })
     return during(`opening the disk ${this.name}`, () => openFileDisk(options))
   }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, held, isObject, UserError } from '../../runtime/index.js'
+import { ERRORS } from '../errors.js'
 
 export type Credentials =
   | { kind: 'password'; user: string; password: string }
@@ -149,6 +150,6 @@ function decoded(entry: unknown, key: string, path: string): Credentials | null 
 const unusable = (path: string, what: string, cause?: unknown): UserError =>
   new UserError('registry-auth-file', `the file with credentials of registries, ${path}, ${what}`, {
     kind: 'usage',
-    remedy: 'make it with podman login --authfile FILE REGISTRY',
+    remedy: ERRORS['registry-auth-file'].remedy,
     ...(cause === undefined ? {} : { cause }),
   })

@@ -1,5 +1,6 @@
 import { FetchFailure, type FileAnswer } from '../../bytes/index.js'
 import { isObject, UserError } from '../../runtime/index.js'
+import { ERRORS } from '../errors.js'
 
 /** More of an error's body is not read. */
 const MOST_WORDS = 16 * 1024
@@ -38,6 +39,6 @@ export async function unexpected(doing: string, answer: FileAnswer): Promise<Use
   const { status } = answer
   const words = await answerWords(answer)
   return new UserError('registry-refused', `${doing} failed: the registry answers ${status}${words}`, {
-    remedy: status >= 500 ? 'see the log of the registry' : "see the registry's own words in the message",
+    remedy: status >= 500 ? 'see the log of the registry' : ERRORS['registry-refused'].remedy,
   })
 }

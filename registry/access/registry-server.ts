@@ -13,6 +13,7 @@ import { challenges, type Challenge } from './challenge.js'
 import type { FoundCredentials } from './credentials.js'
 import { answerWords, unreachable } from './registry-failures.js'
 import { bearerToken } from './token.js'
+import { ERRORS } from '../errors.js'
 
 export interface RegistryAccess {
   http: HttpClientOptions
@@ -162,7 +163,7 @@ export class RegistryServer {
     // Docker Hub's limit counts no pings, others' may; the request itself waits.
     if (status === 429) return { base, asked: [] }
     throw new UserError('registry-protocol', `${this.#host} is no registry: it answers ${status} to /v2/${words}`, {
-      remedy: 'see that the name is that of a registry, and that no proxy answers in its place',
+      remedy: ERRORS['registry-protocol'].remedy,
     })
   }
 

@@ -3,6 +3,7 @@ import { UserError, type Clock } from '../../runtime/index.js'
 import { layerArchive } from './layer.js'
 import type { Descriptor } from './manifest.js'
 import type { ImageStore } from './store.js'
+import { ERRORS } from '../errors.js'
 
 export interface WantedFiles {
   /** Paths without a slash at the beginning. */
@@ -52,7 +53,7 @@ export async function imageFiles(
       if (!(cause instanceof FormatError)) throw cause
       throw new UserError('image-layers', `${where} cannot be read: ${cause.message}`, {
         cause,
-        remedy: 'build the image again, with plain files and without sparse ones',
+        remedy: ERRORS['image-layers'].remedy,
       })
     }
     reading.endLayer()

@@ -1,5 +1,6 @@
 import { isObject, readNested, UserError } from '../../runtime/index.js'
 import { isDigest } from '../digest.js'
+import { ERRORS } from '../errors.js'
 
 /** Content by its digest, as a manifest refers to it. */
 export interface Descriptor {
@@ -85,7 +86,7 @@ export function readManifest(bytes: Uint8Array, type: string | undefined, name: 
 
 export const badManifest = (name: string, what: string): UserError =>
   new UserError('image-manifest', `${name} has a manifest that cannot be used: ${what}`, {
-    remedy: 'push the image again in the format OCI or Docker v2 schema 2',
+    remedy: ERRORS['image-manifest'].remedy,
   })
 
 /** @throws UserError `image-manifest` */

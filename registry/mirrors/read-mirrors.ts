@@ -3,6 +3,7 @@ import { parse as parseToml } from 'smol-toml'
 import { parseAllDocuments } from 'yaml'
 import { type Clock, held, isObject, readNested, UserError } from '../../runtime/index.js'
 import type { MirrorRule } from './mirrors.js'
+import { ERRORS } from '../errors.js'
 
 type Wrong = (what: string) => UserError
 
@@ -135,6 +136,6 @@ const PULLS: Readonly<Record<string, 'all' | 'digest' | 'tag'>> = {
 const unusable = (path: string, what: string, cause?: unknown): UserError =>
   new UserError('image-mirrors', `the file of mirrors ${path} ${what}`, {
     kind: 'usage',
-    remedy: 'name an ImageContentSourcePolicy, an ImageDigestMirrorSet, an ImageTagMirrorSet or a registries.conf',
+    remedy: ERRORS['image-mirrors'].remedy,
     ...(cause === undefined ? {} : { cause }),
   })

@@ -5,6 +5,7 @@ import { type Clock, held, isObject, makeFolder, takeLock, temporaryFolder, User
 import { algorithmOf, checkContent, digestOf, isDigest, verifiedStream } from '../digest.js'
 import { jsonObject, LARGEST_MANIFEST, MEDIA_TYPES, readManifest, type Descriptor } from '../images/manifest.js'
 import type { ImageSink, ImageStore, StoredManifest } from '../images/store.js'
+import { ERRORS } from '../errors.js'
 
 const TAG = 'org.opencontainers.image.ref.name'
 const VERSION = '1.0.0'
@@ -140,5 +141,5 @@ const notFound = (what: string, remedy = 'correct the name, tag or digest', caus
 const notLayout = (folder: string, what: string): UserError =>
   new UserError('oci-layout', `${folder} is not a folder in the OCI layout: ${what}`, {
     kind: 'usage',
-    remedy: 'name a folder with oci-layout, index.json and blobs, as skopeo copies an image to oci:FOLDER',
+    remedy: ERRORS['oci-layout'].remedy,
   })

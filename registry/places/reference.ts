@@ -1,6 +1,7 @@
 import { maskedAddress } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 import { isDigest } from '../digest.js'
+import { ERRORS } from '../errors.js'
 
 /** Name of an image in a registry. With tag and digest, the digest counts. */
 export interface ImageReference {
@@ -71,7 +72,7 @@ const isHostAndPort = (text: string): boolean =>
 const malformed = (text: string, what: string): UserError =>
   new UserError('image-reference', `${text === '' ? 'an empty text' : withoutLogin(text)} names no image: ${what}`, {
     kind: 'usage',
-    remedy: 'write REGISTRY/REPOSITORY:TAG, REGISTRY/REPOSITORY@sha256:..., or oci:FOLDER',
+    remedy: ERRORS['image-reference'].remedy,
   })
 
 /** The part before an @ may be a password, unless a digest follows. */

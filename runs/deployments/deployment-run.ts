@@ -10,6 +10,7 @@ import {
 import { installCoreos, nodeDetails, type LabClient, type NodeDetails } from '../../lab/index.js'
 import type { DeploymentEvent, StageName } from './deployment-events.js'
 import type { DeploymentReport } from './deployment-report.js'
+import { ERRORS } from '../errors.js'
 
 /** Time between two requests for a node's state, in milliseconds of wall time. */
 export const POLL_INTERVAL = 15
@@ -120,7 +121,7 @@ export class DeploymentRun {
     if (error instanceof ConnectionFailed)
       return new UserError('ironic-unreachable', `no Ironic answers at ${url}`, {
         cause: error,
-        remedy: 'start one with ironstage up, or correct --ironic-url',
+        remedy: ERRORS['ironic-unreachable'].remedy,
       })
     return error
   }

@@ -4,6 +4,7 @@ import { IGNITION_FILE, liveKernelArguments, openLiveIso, wrapFiles, type BootIm
 import { openFileSource } from '../../bytes/index.js'
 import { held, UserError } from '../../runtime/index.js'
 import { downloadArtifacts, type DownloadOptions } from './downloads.js'
+import { ERRORS } from '../errors.js'
 
 export interface BootImageOptions extends DownloadOptions {
   /** Config for the live system: embedded in an ISO, or in a separate archive for a network boot. */
@@ -29,7 +30,7 @@ export async function generateBootImage(
   const live = image.format === 'iso' || image.format === 'pxe'
   if (ignition && !live)
     throw new UserError('boot-image-ignition', `an image of format ${image.format} takes no Ignition config`, {
-      remedy: 'generate baremetal-iso or baremetal-pxe, or give the config to the machine',
+      remedy: ERRORS['boot-image-ignition'].remedy,
       kind: 'usage',
     })
   const paths = (await downloadArtifacts(Object.values(image.files), options)).map(({ path }) => path)

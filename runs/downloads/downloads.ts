@@ -17,6 +17,7 @@ import type { Asset } from '../../targets/index.js'
 import type { CachedImage, ImageCache } from '../../steps/index.js'
 import { openImageCache, type ImageCacheRequest } from '../../lab/index.js'
 import { mirroredLocation, refuseForbiddenUrls, type DownloadPolicy } from '../../coreos/index.js'
+import { ERRORS } from '../errors.js'
 
 export interface DownloadOptions extends DownloadPolicy {
   /** Folder for the files, created if necessary. */
@@ -128,7 +129,7 @@ async function copy({ path, record }: CachedImage, to: string, options: Download
   if (record.transcoded) {
     const form = 'as' in record.transcoded ? record.transcoded.as : 'zstd'
     throw new UserError('image-transcoded', `the cache stores ${record.sources[0] ?? record.sha256} as ${form} only`, {
-      remedy: 'name another folder with --cache-dir, or use --no-cache',
+      remedy: ERRORS['image-transcoded'].remedy,
     })
   }
   await held(options.clock, `copying ${path}`, () => copyFile(path, to, constants.COPYFILE_FICLONE))

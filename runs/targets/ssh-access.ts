@@ -1,5 +1,6 @@
 import { UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { parsePins, parseSshTarget, type SecretSource, type SshShellOptions } from '../../targets/index.js'
+import { ERRORS } from '../errors.js'
 
 /** Options for SSH, in addition to the user's configuration. */
 export interface SshRequest {
@@ -36,7 +37,7 @@ export function sshAccess(
   if (home === undefined || home === '')
     throw new UserError('no-home', 'your home folder, where SSH keeps its known hosts, is not known', {
       kind: 'usage',
-      remedy: 'set HOME',
+      remedy: ERRORS['no-home'].remedy,
     })
   return {
     ...more,

@@ -12,6 +12,7 @@ import {
 } from '../../bytes/index.js'
 import { held, seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import { KIND_BYTES, refusePages } from './image-kind.js'
+import { ERRORS } from '../errors.js'
 
 /** Headers that identify a version of a file on its server. */
 export interface Validators {
@@ -256,5 +257,5 @@ const unreachable = (url: string, { length }: PartialFile, cause: FetchFailure |
   new UserError(
     'image-unreachable',
     `${maskedUrl(url)} could not be fetched${length > 0 ? ` beyond its first ${length} bytes` : ''}`,
-    { cause, remedy: cause instanceof FetchFailure ? cause.remedy : 'check the image server and the network to it' },
+    { cause, remedy: cause instanceof FetchFailure ? cause.remedy : ERRORS['image-unreachable'].remedy },
   )

@@ -1,4 +1,5 @@
 import { UserError } from '../../runtime/index.js'
+import { ERRORS } from '../errors.js'
 
 export type ImageKind = 'raw' | 'gz' | 'xz' | 'zst'
 
@@ -40,6 +41,6 @@ export function refusePages(start: Uint8Array, contentType: string | undefined, 
 export function refuseShort(kind: ImageKind, size: number, shownUrl: string): void {
   if (size > 0 && (kind !== 'raw' || size >= SMALLEST_RAW)) return
   throw new UserError('image-too-short', `${shownUrl} has ${size} bytes, which is no image of a disk`, {
-    remedy: 'check the URL of the image',
+    remedy: ERRORS['image-too-short'].remedy,
   })
 }

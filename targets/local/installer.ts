@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { UserError } from '../../runtime/index.js'
 import { shellWord } from '../supervised/shell-words.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
+import { ERRORS } from '../errors.js'
 
 /** Command line of coreos-installer on this host. */
 export interface Installer {
@@ -45,7 +46,7 @@ command -v flock >/dev/null 2>&1 && printf 'l\\n'`)
       'no-flock',
       'flock is missing, which keeps two installations on one host from running at once',
       {
-        remedy: 'install util-linux',
+        remedy: ERRORS['no-flock'].remedy,
       },
     )
   const runner = terminal ? await terminalRunner() : null

@@ -9,6 +9,7 @@ import { localShell } from '../supervised/local-shell.js'
 import { findInstaller } from './installer.js'
 import { GRACE, warnOfUnfinished } from '../supervised/unfinished-runs.js'
 import { attachLoop } from './loop-device.js'
+import { ERRORS } from '../errors.js'
 
 export interface LocalTargetOptions {
   /** A path below /dev, or a file that stands for the disk. */
@@ -117,7 +118,7 @@ function refuseHostActions(allow: readonly Capability[], disposable: boolean): v
   if (ofHost === undefined || disposable) return
   throw new UserError('host-action', `--allow ${ofHost} on a local target would act on this host`, {
     kind: 'usage',
-    remedy: 'use --target-is-disposable if nothing on this host matters, or leave it out',
+    remedy: ERRORS['host-action'].remedy,
   })
 }
 

@@ -1,5 +1,6 @@
 import { bracketed, withoutPasswords } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
+import { ERRORS } from '../errors.js'
 
 /** An SSH address; absent parts may come from `~/.ssh/config`. */
 export interface SshAddress {
@@ -22,7 +23,7 @@ export function parseSshTarget(text: string): SshAddress {
   try {
     url = new URL(text)
   } catch {
-    throw usage(shown, 'it is not a URL', 'write it as ssh://user@host or ssh://user@host:port')
+    throw usage(shown, 'it is not a URL', ERRORS['ssh-address'].remedy)
   }
   if (url.password !== '')
     throw usage(

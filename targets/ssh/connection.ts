@@ -16,6 +16,7 @@ import { fingerprint, hasAuthority, knownKeyTypes, type KnownHostsFile } from '.
 import { asLost, AUTHENTICATION, connected, limiting } from './tcp-connection.js'
 import type { SecretSource } from './secrets.js'
 import { ssh2 } from './ssh2.js'
+import { ERRORS } from '../errors.js'
 
 export interface ConnectionParts {
   settings: HostSettings
@@ -201,7 +202,7 @@ export class SshConnection implements AsyncDisposable {
             reject(
               new UserError('ssh-no-commands', `${this.#name} runs no commands for this login`, {
                 cause: error,
-                remedy: 'look at ForceCommand in its sshd_config and at the options of the key in authorized_keys',
+                remedy: ERRORS['ssh-no-commands'].remedy,
               }),
             )
         })

@@ -1,6 +1,7 @@
 import { seconds, UserError, type Clock, type Random } from '../../runtime/index.js'
 import { LIMITS, tooMuch } from '../supervised/limits.js'
 import type { Channel } from './connection.js'
+import { ERRORS } from '../errors.js'
 
 export interface SudoParts {
   /** Name of the host, for messages. */
@@ -52,7 +53,7 @@ export async function asRoot(parts: SudoParts, line: string, stdin: Uint8Array):
         channel.cut()
         wrong()
         throw new UserError('sudo-password', `sudo on ${name} refuses the password`, {
-          remedy: 'set the right one in IRONSTAGE_SUDO_PASSWORD',
+          remedy: ERRORS['sudo-password'].remedy,
         })
       }
       const known = await password()
@@ -78,7 +79,7 @@ export async function asRoot(parts: SudoParts, line: string, stdin: Uint8Array):
   const last = printed.toString('utf8').trim().split('\n').at(-1) ?? ''
   throw new UserError('sudo-refused', `sudo on ${name} does not let the user work as root`, {
     cause: new Error(last === '' ? `it ended with ${code ?? 'a signal'}` : last),
-    remedy: 'log in as root, or let the user run /bin/sh by sudo',
+    remedy: ERRORS['sudo-refused'].remedy,
   })
 }
 

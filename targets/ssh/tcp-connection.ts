@@ -4,6 +4,7 @@ import { LinkLost } from '../supervised/login-shell.js'
 import { shownAddress } from './address.js'
 import type { Authentication } from './authentication.js'
 import type { HostSettings } from './host-settings.js'
+import { ERRORS } from '../errors.js'
 
 /** Time for authentication, without questions to the user. */
 export const AUTHENTICATION = minutes(2)
@@ -52,7 +53,7 @@ export function asLost(
   if (/no matching|Handshake failed/i.test(error.message))
     return new UserError('ssh-algorithms', `${name} and ironstage have no algorithm in common`, {
       cause: error,
-      remedy: 'look at the KexAlgorithms, HostKeyAlgorithms, Ciphers and MACs of both sides',
+      remedy: ERRORS['ssh-algorithms'].remedy,
     })
   return new LinkLost(`${name} cannot be reached`, { cause: new Error(errorChain(error).join(': ')) })
 }

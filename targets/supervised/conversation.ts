@@ -12,6 +12,7 @@ import { drained, lastWords } from './output-streams.js'
 import { readRecords, type Record } from './records.js'
 import { GREETING, HELLO, script } from './scripts.js'
 import { Silence } from './silence.js'
+import { ERRORS } from '../errors.js'
 
 /** Wraps a script so that it runs with the needed rights: the line for the login shell, and its whole input. */
 export type Envelope = (script: Uint8Array) => Promise<{ line: string; stdin: Uint8Array }>
@@ -48,7 +49,7 @@ export class TargetRebooted extends UserError {
   override readonly name = 'TargetRebooted'
 
   constructor(message: string) {
-    super('target-rebooted', message, { remedy: 'begin again: the programs that ran there are gone' })
+    super('target-rebooted', message, { remedy: ERRORS['target-rebooted'].remedy })
   }
 }
 

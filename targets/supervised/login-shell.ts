@@ -1,4 +1,5 @@
 import { UserError } from '../../runtime/index.js'
+import { ERRORS } from '../errors.js'
 
 /**
  * Access to a real target: runs a command line in the login shell of its user, as `ssh HOST LINE` or `sh -c LINE` do.
@@ -45,7 +46,7 @@ export class LinkLost extends UserError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super('link-lost', message, {
       ...options,
-      remedy: 'see that the machine is on and that the network path to it works',
+      remedy: ERRORS['link-lost'].remedy,
     })
   }
 }
