@@ -78,7 +78,7 @@ export { type MachineControl, machineControl } from './control/machine-control.j
 export { ownIdentity } from './stage/access.js'
 export { type AgentBoot } from './stage/agents.js'
 export { machineSpecs } from './stage/machine-specs.js'
-export { bootNetwork } from './stage/boot-network.js'
+export { bootNetwork } from './stage/stage-boot-network.js'
 export type { LiveImagesRequest } from './images/live-images.js'
 export { PAGE_PATH } from './page/page.js'
 export { masked, maskedText } from './masking.js'

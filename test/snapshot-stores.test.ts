@@ -42,7 +42,7 @@ const STORES: Record<string, string> = {
   'lab/snapshots/inputs.ts': 'calls under way: none at rest',
   'lab/snapshots/snapshots.ts': 'the snapshots themselves',
   'lab/stage/agents.ts': 'agents: none at rest, started again where a lab cannot be repeated',
-  'lab/stage/boot-network.ts': 'blocks of one download',
+  'lab/stage/stage-boot-network.ts': 'blocks of one download',
   'lab/stage/own-exchanges.ts': 'registered: own',
   'lab/stage/registry.ts': 'registered: registry',
   'lab/stage/reservation-gate.ts': 'registered: reservations',

@@ -24,7 +24,7 @@ import {
 import { openAccess } from './access.js'
 import { toAgentsOf } from './agent-addresses.js'
 import { Agents, stepNames } from './agents.js'
-import { bootNetwork } from './boot-network.js'
+import { bootNetwork } from './stage-boot-network.js'
 import { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import { machineBmcs, machineOf } from '../bmcs/bmcs.js'
 import { bmcListeners, type BmcListeners } from '../bmcs/bmc-listeners.js'

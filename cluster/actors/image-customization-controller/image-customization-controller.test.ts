@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { IGNITION_FILE, openLiveIso } from '../../../coreos/index.js'
-import { bootNetwork } from '../../../lab/stage/boot-network.js'
+import { bootNetwork } from '../../../lab/stage/stage-boot-network.js'
 import { minutes, temporaryFolder, type TemporaryFolder } from '../../../runtime/index.js'
 import { clusterScene } from '../../../test/kit/cluster/cluster-scene.js'
 import { machineOsFolder } from '../../../test/kit/cluster/machine-os-folder.js'

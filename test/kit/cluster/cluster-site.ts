@@ -13,7 +13,7 @@ import {
 } from '../../../cluster/index.js'
 import { Scope, temporaryFolder } from '../../../runtime/index.js'
 import { openLiveIso } from '../../../coreos/index.js'
-import { bootNetwork } from '../../../lab/stage/boot-network.js'
+import { bootNetwork } from '../../../lab/stage/stage-boot-network.js'
 import { liveVersion } from '../../../machine/live/live-version.js'
 import { clusterScene } from './cluster-scene.js'
 import { machineOsFolder } from './machine-os-folder.js'

@@ -1,6 +1,6 @@
 import { bootModeOf } from '../../../drivers/deploy-requirements.js'
 import { completeConfigDrive } from '../../../drivers/config-drive.js'
-import type { FoundImage } from '../../../drivers/images.js'
+import type { FoundImage } from '../../core/find-images.js'
 import { textOf } from '../../../../wire/index.js'
 import type { JsonObject, NodeRecord, RequestedStep } from '../../../../wire/index.js'
 import type { EffectBody } from '../../core/effects.js'

@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { digestOfFile, FetchFailure, HttpClient, withoutPasswords, type HttpThrough } from '../../bytes/index.js'
-import { held, seconds, type Clock } from '../../runtime/index.js'
+import { digestOfFile, FetchFailure, HttpClient, withoutPasswords, type HttpThrough } from '../../../bytes/index.js'
+import { held, seconds, type Clock } from '../../../runtime/index.js'
 
 /** Image at a URL, as far as Ironic checks it before an agent gets the URL. */
 export interface FoundImage {

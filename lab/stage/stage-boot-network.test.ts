@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { selfSigned } from '../../agent/index.js'
 import { systemClock, systemRandom } from '../../runtime/index.js'
-import { bootNetwork } from './boot-network.js'
+import { bootNetwork } from './stage-boot-network.js'
 
 const clock = systemClock()
 const { signal } = new AbortController()

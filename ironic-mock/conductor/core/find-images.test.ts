@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { VirtualClock } from '../../runtime/index.js'
-import { findImages } from './images.js'
+import { VirtualClock } from '../../../runtime/index.js'
+import { findImages } from './find-images.js'
 
 const signal = new AbortController().signal
 const find = (url: string, digest = false) => findImages(new VirtualClock())(url, { digest, node: 'a-node', signal })
