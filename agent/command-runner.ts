@@ -22,6 +22,21 @@ export type AgentProgress = {
   step: string
 } & ({ kind: 'stage'; name: string } | { kind: 'percent'; value: number } | { kind: 'line'; text: string })
 
+/** Probe point around a command of an agent. */
+export interface AgentCommandPoint {
+  readonly kind: 'agent-command'
+  /** Name of the target. */
+  readonly target: string
+  /** Full name of the command: `deploy.execute_deploy_step`. */
+  readonly command: string
+  /** Name of its step, or of the command itself where it has none. */
+  readonly step: string
+  /** Id of the command. */
+  readonly id: string
+  /** Id of the machine, where one who passes the point on knows it. */
+  readonly machine?: string
+}
+
 type Named = Pick<CommandRecord, 'id' | 'name' | 'fullName'>
 
 /** Number of lines of its own log that an agent keeps for `collect_system_logs`. */
@@ -52,7 +67,7 @@ export class CommandRunner {
     let closing: Closing | undefined
     const step = stepName(params) ?? name
     const logger = this.#commandLogger(fullName)
-    const point = { kind: 'agent-command', target: target.name, command: fullName, step, id }
+    const point: AgentCommandPoint = { kind: 'agent-command', target: target.name, command: fullName, step, id }
     logger('info', `${fullName} began`)
     const ending = contained(`${fullName} on ${target.name}`, async () => {
       const context = {

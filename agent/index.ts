@@ -2,7 +2,7 @@
 export type { Agent, AgentOptions, AgentTls } from './agent-options.js'
 export { startAgent } from './agent.js'
 export { AGENT_COMMANDS } from './extensions/index.js'
-export type { AgentProgress } from './command-runner.js'
+export type { AgentCommandPoint, AgentProgress } from './command-runner.js'
 export { type AgentSettings, clientTls, readSettings } from './configuration.js'
 export { ERRORS } from './errors.js'
 export { selfSigned } from './http/certificate.js'

@@ -14,6 +14,20 @@ import type { Send, Session } from './session/session.js'
 import { Sessions } from './session/sessions.js'
 import { SerialConsole } from './sol/serial-console.js'
 
+/** Probe point around a command, which is a call of a BMC. `next()` resolves with its {@link Answered}. */
+export interface IpmiPoint {
+  readonly kind: 'bmc'
+  /** Name of the call. */
+  readonly call: string
+  readonly method: 'IPMI'
+  /** Name of the command. */
+  readonly target: string
+  /** Id of the machine. */
+  readonly machine: string
+  /** The node, where one who passes the point on knows it. */
+  readonly node?: string | undefined
+}
+
 export interface IpmiParts {
   accounts: IpmiAccounts
   clock: Clock
@@ -155,7 +169,8 @@ class SimulatedBmc implements IpmiBmc {
   #seen<T>(call: string, target: string, work: () => Promise<T>): Promise<T | undefined> {
     if (!this.#probe.watches('bmc')) return work()
     const machine = this.#bmc.machine.spec.id
-    return this.#probe.around<T | undefined>({ kind: 'bmc', call, method: 'IPMI', target, machine }, work)
+    const point: IpmiPoint = { kind: 'bmc', call, method: 'IPMI', target, machine }
+    return this.#probe.around<T | undefined>(point, work)
   }
 }
 

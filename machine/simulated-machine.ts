@@ -10,6 +10,7 @@ import { swappedWhileOn, withCable, withDisk, type NewDisk } from './hardware/ch
 import type { MachineDisks, SeenDisk } from './machine-disks.js'
 import { MachineFirmware } from './hardware/machine-firmware.js'
 import type { BootingMachine, MachineParts } from './machine-parts.js'
+import type { ConsolePoint, HardwarePoint, PowerPoint, PowerRequestPoint } from './machine-points.js'
 import type { JournalLine } from './os/installed-system.js'
 import { osReport, type OsReport } from './os/os-report.js'
 import type { RunningOs } from './os/running-os.js'
@@ -55,7 +56,7 @@ export class SimulatedMachine implements Machine {
     this.#disks = disks(spec)
     this.firmware = new MachineFirmware(spec, (state.firmware ??= {}), {
       keep: () => this.#record.persist(),
-      report: (what, attributes) => this.#report(what, attributes),
+      report: (point) => parts.probe.report(point),
       now: () => parts.clock.now(),
     })
     this.executor = new SessionExecutor((use) => this.#reach(use))
@@ -82,7 +83,7 @@ export class SimulatedMachine implements Machine {
   say(line: string): void {
     addLine(this.#console, line)
     this.#record.note()
-    this.#report('console', { line })
+    this.#report({ kind: 'console', machine: this.id, line })
   }
 
   firstBoot(): FirstBoot | undefined {
@@ -130,14 +131,12 @@ export class SimulatedMachine implements Machine {
   setPower(target: MachinePower | 'reboot', options: { soft?: boolean } = {}): Promise<void> {
     this.#presses++
     this.#record.note()
+    const point: PowerRequestPoint = { kind: 'power', machine: this.id, target, soft: options.soft ?? false }
     const pressed = this.#button.run(() =>
-      this.#parts.probe.around(
-        { kind: 'power', machine: this.spec.id, target, soft: options.soft ?? false },
-        async () => {
-          if (target !== 'on') await this.#switchOff()
-          if (target !== 'off') await this.#switchOn()
-        },
-      ),
+      this.#parts.probe.around(point, async () => {
+        if (target !== 'on') await this.#switchOff()
+        if (target !== 'off') await this.#switchOn()
+      }),
     )
     return pressed.finally(() => this.#presses--)
   }
@@ -151,7 +150,8 @@ export class SimulatedMachine implements Machine {
     if (!hardware) return
     const changed = this.#record.change(hardware)
     this.#boot?.session?.linkChanged(nic)
-    this.#report('hardware', { what: `the cable of ${nic} was ${carrier ? 'plugged in' : 'pulled'}` })
+    const what = `the cable of ${nic} was ${carrier ? 'plugged in' : 'pulled'}`
+    this.#report({ kind: 'hardware', machine: this.id, what })
     await changed
   }
 
@@ -165,7 +165,7 @@ export class SimulatedMachine implements Machine {
       await this.#record.change(hardware)
       this.#disks.fit()
       const { serial } = this.spec.disks.find(({ name }) => name === disk)!
-      this.#report('hardware', { what: `the disk ${disk} is another one: ${serial}` })
+      this.#report({ kind: 'hardware', machine: this.id, what: `the disk ${disk} is another one: ${serial}` })
     })
     return swapped.finally(() => this.#presses--)
   }
@@ -289,7 +289,7 @@ export class SimulatedMachine implements Machine {
     state.boot = boot
     this.firmware.note('power on')
     await this.#record.persist()
-    this.#report('power', { power: 'on', at: clock.now() })
+    this.#report({ kind: 'power', machine: this.id, power: 'on', at: clock.now() })
     this.#boot = new MachineBoot(this.#booting(), boot)
     this.#boot.start()
   }
@@ -305,7 +305,7 @@ export class SimulatedMachine implements Machine {
     this.firmware.note('power off')
     await this.#record.persist()
     await this.#disks.close()
-    this.#report('power', { power: 'off' })
+    this.#report({ kind: 'power', machine: this.id, power: 'off' })
     if (ended) this.#parts.events.down(this, ended)
   }
 
@@ -340,7 +340,7 @@ export class SimulatedMachine implements Machine {
     if (ms > 0) await this.#parts.clock.sleep(ms, { signal: this.#closing.signal })
   }
 
-  #report(kind: string, attributes: Record<string, unknown>): void {
-    this.#parts.probe.report({ kind, machine: this.spec.id, ...attributes })
+  #report(point: ConsolePoint | HardwarePoint | PowerPoint): void {
+    this.#parts.probe.report(point)
   }
 }

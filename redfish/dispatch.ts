@@ -18,6 +18,23 @@ interface Routed {
   machine?: ReturnType<ServiceParts['machines']['get']>
 }
 
+/** Probe point around a request, which is a call of a BMC. `next()` resolves with its answer. */
+export interface RedfishPoint {
+  readonly kind: 'bmc'
+  /** Name of the call. */
+  readonly call: string
+  /** Method of HTTP. */
+  readonly method: string
+  /** Path with the query. */
+  readonly target: string
+  /** Id of the machine; absent for a request that concerns none. */
+  readonly machine?: string
+  /** The node, where one who passes the point on knows it. */
+  readonly node?: string | undefined
+  /** Makes the service answer as if it had carried the call out. */
+  readonly lie: () => void
+}
+
 /** Call name of a request to an unknown path. */
 export const NO_RESOURCE = 'read service'
 
@@ -36,7 +53,7 @@ export async function answer(service: ServiceParts, request: WireRequest): Promi
   const { method, target } = request
   const reads = resource?.reads ?? NO_RESOURCE
   const call = METHODS[method] === 'get' ? reads : (resource?.changes ?? reads)
-  const point = {
+  const point: RedfishPoint = {
     ...{ kind: 'bmc', call, method, target, ...(machine && { machine: machine.spec.id }) },
     lie: () => (isLie = true),
   }

@@ -2,5 +2,6 @@
 export type { Credentials, RedfishAccounts } from './access/credentials.js'
 export { redfishRefusal, refuseUnreadRequest } from './protocol/answers.js'
 export { REDFISH_CALLS } from './call-names.js'
+export type { RedfishPoint } from './dispatch.js'
 export { createRedfishService, type RedfishOptions, type RedfishService } from './service.js'
 export type { FetchFirmware } from './service-parts.js'

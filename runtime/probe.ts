@@ -1,9 +1,13 @@
 /**
  * Something about to happen that an observer may want to see, delay or make fail: a wire exchange, a command on a
- * machine, a write to a disk. `kind` and the attributes belong to the room that reports it.
+ * machine, a write to a disk. `kind` and the attributes belong to the room that makes it, which has an interface of them.
  */
-export interface ProbePoint {
+export interface Point {
   readonly kind: string
+}
+
+/** A point as an observer gets it that does not know the room's interface. */
+export interface ProbePoint extends Point {
   readonly [attribute: string]: unknown
 }
 
@@ -15,13 +19,13 @@ export type Interceptor = <T>(point: ProbePoint, next: () => Promise<T>) => Prom
  * nowhere else. With nothing attached it costs a check, so points need only be made when {@link watches} says so.
  */
 export class Probe {
-  readonly #within: { outer: Probe; extend: (point: ProbePoint) => ProbePoint } | undefined
+  readonly #within: { outer: Probe; extend: (point: ProbePoint) => Point } | undefined
   #steps = 0
   #beforeStep: ((step: number) => void) | undefined
   #interceptors: { sees: Interceptor; kinds: readonly string[] | undefined }[] = []
 
   /** @param within the probe that also sees each point, with what `extend` adds to it */
-  constructor(within?: { outer: Probe; extend: (point: ProbePoint) => ProbePoint }) {
+  constructor(within?: { outer: Probe; extend: (point: ProbePoint) => Point }) {
     this.#within = within
   }
 
@@ -54,7 +58,9 @@ export class Probe {
     return this.#within?.outer.watches(kind) ?? false
   }
 
-  around<T>(point: ProbePoint, run: () => Promise<T>): Promise<T> {
+  around<T>(made: Point, run: () => Promise<T>): Promise<T> {
+    // An interface has no index signature, but of any object each attribute is unknown.
+    const point = made as ProbePoint
     if (!this.watches(point.kind)) return run()
     const seeing = this.#interceptors.filter(({ kinds }) => !kinds || kinds.includes(point.kind))
     const through = (index: number): Promise<T> => {
@@ -66,7 +72,7 @@ export class Probe {
   }
 
   /** Reports something that has happened; interceptors cannot prevent it. */
-  report(point: ProbePoint): void {
+  report(point: Point): void {
     if (this.watches(point.kind)) void this.around(point, () => Promise.resolve()).catch(() => {})
   }
 

@@ -152,8 +152,9 @@ describe('the probe', () => {
     using _second = probe.attach((point, next) =>
       point['url'] === '/broken' ? Promise.reject(new Error('fault')) : next(),
     )
-    expect(await probe.around({ kind: 'exchange', url: '/fine' }, () => Promise.resolve(1))).toBe(1)
-    await expect(probe.around({ kind: 'exchange', url: '/broken' }, () => Promise.resolve(1))).rejects.toThrow('fault')
+    const [fine, broken] = ['/fine', '/broken'].map((url) => ({ kind: 'exchange', url }))
+    expect(await probe.around(fine!, () => Promise.resolve(1))).toBe(1)
+    await expect(probe.around(broken!, () => Promise.resolve(1))).rejects.toThrow('fault')
     first[Symbol.dispose]()
     await probe.around({ kind: 'command' }, () => Promise.resolve(2))
     expect(seen).toEqual(['first exchange', 'first exchange'])
@@ -165,7 +166,7 @@ describe('the probe', () => {
     const unhandled: unknown[] = []
     const note = (error: unknown) => void unhandled.push(error)
     process.on('unhandledRejection', note)
-    probe.report({ kind: 'node', state: 'active' })
+    probe.report({ kind: 'node' })
     await new Promise((resolve) => setImmediate(resolve))
     process.off('unhandledRejection', note)
     expect(unhandled).toEqual([])

@@ -159,7 +159,7 @@ export { traitSchema } from './ironic/traits.js'
 export { Mounts } from './mounts.js'
 export { openApi } from './openapi-document.js'
 export { fileBody, probedDownloads, probedFiles } from './probed-files.js'
-export { type ExchangePoint, isExchange, probed, probedDispatch, targetOf } from './probed.js'
+export { type ExchangePoint, isExchange, type Parties, probed, probedDispatch, targetOf } from './probed.js'
 export {
   type AdvertisedStep,
   type ArgsInfo,

@@ -1,4 +1,4 @@
-import type { Probe, ProbePoint } from '../runtime/index.js'
+import type { Point, Probe } from '../runtime/index.js'
 import type { Dispatch, OutgoingRequest, Transport, WireRequest, WireResponse } from './exchange.js'
 
 /** Sender and receiver, in words for the journal and for the matching of faults: `ironic`, `agent`, `client` ... */
@@ -14,7 +14,7 @@ export interface Parties {
  *
  * An exchange between two parties of one lab is seen twice, once a `side`.
  */
-export interface ExchangePoint extends ProbePoint, Parties {
+export interface ExchangePoint extends Parties {
   readonly kind: 'exchange'
   readonly side: 'client' | 'server'
   readonly method: string
@@ -24,11 +24,15 @@ export interface ExchangePoint extends ProbePoint, Parties {
   readonly request: OutgoingRequest | WireRequest
   /** Changes to the JSON object that is the request's body, which an interceptor may add to before `next()`. */
   readonly changes: BodyChange[]
+  /** Id of the machine whose download or agent it is, where that is known. */
+  readonly machine?: string
+  /** The node that it concerns, where that is known. */
+  readonly node?: string
 }
 
 export type BodyChange = (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
 
-export const isExchange = (point: ProbePoint): point is ExchangePoint => point.kind === 'exchange'
+export const isExchange = (point: Point): point is ExchangePoint => point.kind === 'exchange'
 
 /** A transport whose exchanges pass the probe. */
 export function probed(transport: Transport, probe: Probe, { from, to }: Parties): Transport {

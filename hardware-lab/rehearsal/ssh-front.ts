@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo, type Server as TcpServer, type Socket } from 'node:net'
 import type { Connection, ServerChannel } from 'ssh2'
 import type { Machine } from '../../machine/index.js'
+import type { LinkPoint } from '../../lab/index.js'
 import { errorChain, Probe } from '../../runtime/index.js'
 import { fingerprintOf, newSshKey, SCRIPT_LINE } from '../../targets/index.js'
 import { ssh2 } from './ssh2.js'
@@ -107,8 +108,10 @@ export class SshFront implements AsyncDisposable {
       channel.once('end', () => resolve(Buffer.concat(parts)))
     })
     const machine = this.#machine
-    const over = (argv: readonly string[], work: () => Promise<void>) =>
-      this.probe.around({ kind: 'ssh', machine: machine.spec.id, argv, cut: () => socket.destroy() }, work)
+    const over = (argv: readonly string[], work: () => Promise<void>) => {
+      const point: LinkPoint = { kind: 'ssh', machine: machine.spec.id, argv, cut: () => socket.destroy() }
+      return this.probe.around(point, work)
+    }
     try {
       if (line === OPERATION_LINE) {
         const operation = JSON.parse((await input).toString('utf8')) as Operation

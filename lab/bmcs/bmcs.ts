@@ -7,6 +7,17 @@ import type { JsonObject, NodeRecord, PortRecord } from '../../wire/index.js'
 import type { BmcAccount, BmcAccounts } from './bmc-accounts.js'
 import { machineHardware } from './bmc-hardware.js'
 
+/** Probe point around a call of a BMC by this lab's Ironic. */
+export interface BmcPoint {
+  readonly kind: 'bmc'
+  /** Uuid of the node. */
+  readonly node: string
+  /** Name of the call. */
+  readonly call: string
+  readonly method?: undefined
+  readonly machine?: undefined
+}
+
 export interface BmcOptions {
   machines: () => Machines
   /** Specification for a machine that is created because a node uses its BMC. */
@@ -171,7 +182,8 @@ class MachineBmc implements Bmc {
 
   #call<T>(call: string, work: () => Promise<T>): Promise<T> {
     const { probe, node } = this.#options
-    return probe.around({ kind: 'bmc', node, call }, async () => {
+    const point: BmcPoint = { kind: 'bmc', node, call }
+    return probe.around(point, async () => {
       this.#admit()
       return work()
     })

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import type { DiskPoint } from '../../machine/index.js'
 import { minutes, seededRandom } from '../../runtime/index.js'
+import type { ExchangePoint } from '../../wire/index.js'
 import { readFaults } from '../control/fault-document.js'
 import { createStagedLab, type StagedLab } from '../create-lab.js'
 import { checkFault } from '../faults/check-fault.js'
@@ -83,25 +85,27 @@ describe('a violation is seen:', () => {
   test('a disk that is written outside of an installation', async () => {
     const seen = await watched(async (lab) => {
       const [machine] = lab.machines.list()
-      await lab.probe.around({ kind: 'disk-write', machine: machine!.spec.id, disk: 'sdb' }, () => Promise.resolve())
+      const where = { machine: machine!.spec.id, disk: 'sdb', offset: 0, length: 512 }
+      const point: DiskPoint = { kind: 'disk-write', ...where }
+      await lab.probe.around(point, () => Promise.resolve())
     })
     expect(seen).toEqual(['unexpected disk write: node-0: sdb of machine-1 was written'])
   })
 
   test('an error of Ironic without a fault', async () => {
     const seen = await watched(async (lab) => {
-      const point = {
+      const asked = { method: 'GET', target: '/v1/x' }
+      const point: ExchangePoint = {
         kind: 'exchange',
         side: 'server',
         from: 'agent',
         to: 'ironic',
-        method: 'GET',
         url: 'http://x/v1/x',
+        ...asked,
+        request: { ...asked, headers: {}, base: 'http://x' },
+        changes: [],
       }
-      const request = { method: 'GET', target: '/v1/x', headers: {} }
-      await lab.probe.around({ ...point, target: '/v1/x', request, changes: [] }, () =>
-        Promise.resolve({ status: 500, headers: {} }),
-      )
+      await lab.probe.around(point, () => Promise.resolve({ status: 500, headers: {} }))
     })
     expect(seen).toEqual(['unexpected server error: null: GET /v1/x answered 500'])
   })

@@ -3,6 +3,7 @@ import { machineOf } from '../bmcs/bmcs.js'
 import type { StagedLab } from '../create-lab.js'
 import type { LabEvent } from '../events.js'
 import type { JournalEntry } from '../journal/entry.js'
+import { attachTo } from '../points.js'
 
 /** Conditions that must hold in every run, under all faults. */
 export const INVARIANTS = {
@@ -55,9 +56,10 @@ export class Watch implements Disposable {
     this.#watching = [
       lab.events.listen((event) => this.#event(event)),
       lab.journal.listen((entry) => this.#entry(entry)),
-      lab.probe.attach(
+      attachTo(
+        lab.probe,
         (point, next) => {
-          this.#write(String(point['machine']), String(point['disk']))
+          this.#write(point.machine, point.disk)
           return next()
         },
         ['disk-write'],

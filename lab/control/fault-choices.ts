@@ -1,6 +1,7 @@
 import { AGENT_OPERATIONS, IRONIC_OPERATIONS, PROVISION_STATES } from '../../wire/index.js'
 import { ASKED, CONDITIONS, ON_LINKS, POINTS } from '../faults/check-fault.js'
 import type { FaultKind, FaultMatch } from '../faults/fault.js'
+import type { PointKind } from '../points.js'
 import type { Schema } from './operation.js'
 import { effectMembers, MATCH } from './schemas.js'
 
@@ -31,7 +32,7 @@ export const FAULT_CHOICES = {
     .filter((kind) => !ON_LINKS.includes(kind))
     .map((kind): FaultChoice => {
       const { properties: members = {}, required = [] } = effectMembers(kind)
-      const acts = (points: readonly string[]) => points.some((point) => POINTS[kind].includes(point))
+      const acts = (points: readonly PointKind[]) => points.some((point) => POINTS[kind].includes(point))
       const own = Object.entries(CONDITIONS).flatMap(([name, at]) => (acts(at) ? [name as keyof FaultMatch] : []))
       return {
         kind,

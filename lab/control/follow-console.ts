@@ -2,6 +2,7 @@ import type { Machine } from '../../machine/index.js'
 import { systemClock, type Probe } from '../../runtime/index.js'
 import { answerOfStream, type WireResponse } from '../../wire/index.js'
 import { maskedText } from '../masking.js'
+import { attachTo } from '../points.js'
 
 /** `console` has all lines that are there, and takes the place of what came before; `line` is one more. */
 export type ConsoleEvent = { event: 'console'; lines: string[] } | { event: 'line'; line: string }
@@ -19,12 +20,13 @@ export function followConsole(machine: Machine, probe: Probe): WireResponse {
     const all = (): ConsoleEvent => ({ event: 'console', lines: machine.console().map(maskedText) })
     let waiting: ConsoleEvent[] = [all()]
     let wake = (): void => {}
-    const listener = probe.attach(
+    const listener = attachTo(
+      probe,
       (point, next) => {
-        if (point['machine'] === machine.spec.id) {
+        if (point.machine === machine.spec.id) {
           // A machine that is switched on has an empty console.
           if (point.kind === 'power') waiting = [all()]
-          else waiting.push({ event: 'line', line: maskedText(String(point['line'])) })
+          else waiting.push({ event: 'line', line: maskedText(point.line) })
           if (waiting.length > MOST_WAITING) waiting = [all()]
           wake()
         }

@@ -1,9 +1,10 @@
-import { hours, UserError, type ProbePoint } from '../../runtime/index.js'
+import { hours, UserError } from '../../runtime/index.js'
 import { AGENT_OPERATIONS, IRONIC_OPERATIONS } from '../../wire/index.js'
+import type { PointKind } from '../points.js'
 import type { Fault, FaultKind, FaultMatch } from './fault.js'
 
 /** Kinds of probe points at which each effect acts. */
-export const POINTS: Readonly<Record<FaultKind, readonly string[]>> = {
+export const POINTS: Readonly<Record<FaultKind, readonly PointKind[]>> = {
   'agent-silent': ['exchange'],
   'agent-restart': ['exchange', 'command', 'agent-command'],
   'power-loss': ['exchange', 'command', 'agent-command', 'disk-write', 'bmc'],
@@ -47,7 +48,7 @@ export const ASKED: Partial<Record<FaultKind, readonly NonNullable<FaultMatch['t
 export const OF_AGENTS: readonly FaultKind[] = ['agent-restart', ...(Object.keys(ASKED) as FaultKind[])]
 
 /** Kinds of probe points that a condition can hold at. */
-export const CONDITIONS: Partial<Record<keyof FaultMatch, readonly string[]>> = {
+export const CONDITIONS: Partial<Record<keyof FaultMatch, readonly PointKind[]>> = {
   route: ['exchange'],
   to: ['exchange'],
   program: ['command', 'ssh'],
@@ -60,7 +61,7 @@ export const CONDITIONS: Partial<Record<keyof FaultMatch, readonly string[]>> = 
 const LONGEST = hours(24 * 36_525)
 
 /** Kinds of probe points at which a fault can strike. */
-export function pointsOf({ match, effect }: Fault): readonly ProbePoint['kind'][] {
+export function pointsOf({ match, effect }: Fault): readonly PointKind[] {
   let points = POINTS[effect.kind]
   for (const [condition, at] of Object.entries(CONDITIONS))
     if (match[condition as keyof FaultMatch] !== undefined) points = points.filter((point) => at.includes(point))

@@ -1,13 +1,15 @@
-import type { Clock, ProbePoint } from '../../runtime/index.js'
+import type { Clock } from '../../runtime/index.js'
+import type { Parties } from '../../wire/index.js'
+import type { LabPoint } from '../points.js'
 import type { Fault } from './fault.js'
-import { isOverHttp } from './points.js'
+import { isOverHttp, machineIn } from './points.js'
 
 /** Whether the time in which an effect acts at a point has passed. */
-export const isOver = (effect: Fault['effect'], point: ProbePoint, clock: Clock): boolean =>
-  effect.kind === 'partitions-late' && clock.now() >= (point['written'] as number) + effect.ms
+export const isOver = (effect: Fault['effect'], point: LabPoint, clock: Clock): boolean =>
+  effect.kind === 'partitions-late' && point.kind === 'partitions' && clock.now() >= point.written + effect.ms
 
 /** Whether an effect can act at a point of a kind that fits. */
-export function canActAt(effect: Fault['effect'], point: ProbePoint): boolean {
+export function canActAt(effect: Fault['effect'], point: LabPoint): boolean {
   switch (effect.kind) {
     case 'status':
     case 'connection-reset':
@@ -16,20 +18,24 @@ export function canActAt(effect: Fault['effect'], point: ProbePoint): boolean {
     case 'slow-body':
       return point.kind === 'exchange' || isOverHttp(point)
     case 'agent-silent':
-      return point['to'] === 'agent' || (point['from'] === 'agent' && point['to'] === 'ironic')
+      return point.kind === 'exchange' && (point.to === 'agent' || isOfAgent(point))
     case 'wrong-token':
     case 'stale-agent-url':
-      return point['from'] === 'agent' && point['to'] === 'ironic'
+      return point.kind === 'exchange' && isOfAgent(point)
     case 'empty-last-error':
-      return point['to'] === 'ironic'
+      return point.kind === 'exchange' && point.to === 'ironic'
     case 'agent-restart':
     case 'power-loss':
-      return point['machine'] !== undefined || point.kind === 'bmc'
+      return machineIn(point) !== undefined || point.kind === 'bmc'
     case 'disk-error': {
-      const offset = point['offset'] as number
-      return offset <= effect.at && effect.at < offset + (point['length'] as number)
+      if (point.kind !== 'disk-read' && point.kind !== 'disk-write') return false
+      const { offset, length } = point
+      return offset <= effect.at && effect.at < offset + length
     }
     default:
       return true
   }
 }
+
+/** Whether an agent asks Ironic. */
+const isOfAgent = ({ from, to }: Parties): boolean => from === 'agent' && to === 'ironic'

@@ -1,4 +1,4 @@
-import type { ProbePoint } from '../../runtime/index.js'
+import type { PointKind } from '../points.js'
 import type { FaultMatch } from './fault.js'
 
 /** A fault that can strike. */
@@ -6,7 +6,7 @@ export interface Indexed {
   /** Position among the faults. */
   readonly order: number
   /** Kinds of probe points at which it can strike. */
-  readonly kinds: readonly ProbePoint['kind'][]
+  readonly kinds: readonly PointKind[]
   readonly fault: { readonly match: FaultMatch }
 }
 
@@ -27,10 +27,10 @@ interface Faults<Entry> {
 
 /** Faults by the kinds of points at which they strike, and by the machine or node that they name. */
 export class FaultIndex<Entry extends Indexed> {
-  readonly #kinds = new Map<string, Faults<Entry>>()
+  readonly #kinds = new Map<PointKind, Faults<Entry>>()
 
   /** Kinds of points at which a fault can strike. */
-  get kinds(): readonly string[] {
+  get kinds(): readonly PointKind[] {
     return [...this.#kinds.keys()]
   }
 
@@ -67,7 +67,7 @@ export class FaultIndex<Entry extends Indexed> {
   }
 
   /** The faults that can strike at a point of a kind, in their order. */
-  at(kind: string, { machine, nodes, isNode }: Concerned): Entry[] {
+  at(kind: PointKind, { machine, nodes, isNode }: Concerned): Entry[] {
     const faults = this.#kinds.get(kind)
     if (!faults) return []
     const found = [...faults.others]

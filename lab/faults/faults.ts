@@ -5,16 +5,16 @@ import {
   UserError,
   type Clock,
   type Probe,
-  type ProbePoint,
   type SeededRandom,
 } from '../../runtime/index.js'
 import type { NodeRecord } from '../../wire/index.js'
+import { attachTo, type LabPoint, type PointKind } from '../points.js'
 import { checkFault, pointsOf } from './check-fault.js'
 import { checkFaultNames } from './check-fault-names.js'
 import { FaultIndex, type Concerned } from './fault-index.js'
 import type { AddedFault, Fault, FaultReport, Faults } from './fault.js'
 import { canActAt, isOver } from './effect-points.js'
-import { bmcAt, matchesRoute, nodeInPath, programOf } from './points.js'
+import { bmcAt, machineIn, matchesRoute, nodeIn, programOf } from './points.js'
 import type { Phase } from './phase.js'
 import { strike } from './strike.js'
 
@@ -58,7 +58,7 @@ export class ActiveFault {
   #lifted: AbortController | undefined
   #ended: AbortController | undefined
   /** Kinds of probe points at which it can strike. */
-  readonly kinds: readonly ProbePoint['kind'][]
+  readonly kinds: readonly PointKind[]
   /** Position among the faults. */
   readonly order: number
 
@@ -125,13 +125,13 @@ export class FaultInjector implements Faults {
   readonly #dark = new Set<ActiveFault>()
   readonly #probe: Probe
   readonly #context: FaultContext
-  readonly #onStrike: (fault: FaultReport, point: ProbePoint) => void
+  readonly #onStrike: (fault: FaultReport, point: LabPoint) => void
   /** Faults that struck at a point. */
-  readonly #struck = new WeakMap<ProbePoint, string>()
+  readonly #struck = new WeakMap<LabPoint, string>()
   #attached: Disposable | undefined
   #last = 0
 
-  constructor(probe: Probe, context: FaultContext, onStrike: (fault: FaultReport, point: ProbePoint) => void) {
+  constructor(probe: Probe, context: FaultContext, onStrike: (fault: FaultReport, point: LabPoint) => void) {
     this.#probe = probe
     this.#context = context
     this.#onStrike = onStrike
@@ -229,7 +229,7 @@ export class FaultInjector implements Faults {
   }
 
   /** The fault that struck at a point. */
-  at(point: ProbePoint): string | null {
+  at(point: LabPoint): string | null {
     return this.#struck.get(point) ?? null
   }
 
@@ -238,11 +238,11 @@ export class FaultInjector implements Faults {
     this.#attached?.[Symbol.dispose]()
     const { kinds } = this.#index
     this.#attached =
-      kinds.length === 0 ? undefined : this.#probe.attach((point, next) => this.#decide(point, next), kinds)
+      kinds.length === 0 ? undefined : attachTo(this.#probe, (point, next) => this.#decide(point, next), kinds)
   }
 
   /** Decides which faults strike before anything moves; the first is the outermost. */
-  #decide<T>(point: ProbePoint, next: () => Promise<T>): Promise<T> {
+  #decide<T>(point: LabPoint, next: () => Promise<T>): Promise<T> {
     const striking = this.#possible(point).filter((active) => this.#strikes(active, point))
     if (striking.length === 0) return next()
     return striking.reduceRight<() => Promise<T>>(
@@ -252,13 +252,13 @@ export class FaultInjector implements Faults {
   }
 
   /** The faults that may strike at a point, in their order. */
-  #possible(point: ProbePoint): readonly ActiveFault[] {
+  #possible(point: LabPoint): readonly ActiveFault[] {
     const found = this.#index.at(point.kind, this.#concerned(point))
     if (this.#dark.size === 0 || point.kind !== 'bmc') return found
     return [...new Set([...found, ...this.#dark])].sort((a, b) => a.order - b.order)
   }
 
-  #strikes(active: ActiveFault, point: ProbePoint): boolean {
+  #strikes(active: ActiveFault, point: LabPoint): boolean {
     const { fault } = active
     const { effect, times = Infinity, after = 0, probability = 1, between } = fault
     const { clock } = this.#context
@@ -280,11 +280,11 @@ export class FaultInjector implements Faults {
   }
 
   /** Names by which faults can match the machine and the nodes of a point. */
-  #concerned(point: ProbePoint): Concerned {
+  #concerned(point: LabPoint): Concerned {
     const { node, nodeOf, machineOf } = this.#context
-    const ident = (point['node'] as string | undefined) ?? nodeInPath(point)
+    const ident = nodeIn(point)
     const named = ident === undefined ? undefined : node(ident)
-    const machine = (point['machine'] as string | undefined) ?? (named && machineOf(named.uuid))
+    const machine = machineIn(point) ?? (named && machineOf(named.uuid))
     const user = machine === undefined ? undefined : nodeOf(machine)
     // A node that has not used its machine yet may be any.
     if (machine !== undefined && !user && !named) return { machine, nodes: undefined }
@@ -296,15 +296,15 @@ export class FaultInjector implements Faults {
     return { machine, nodes: [...new Set([...idents(named), ...idents(user)])] }
   }
 
-  #matches({ match, effect }: Fault, point: ProbePoint): boolean {
+  #matches({ match, effect }: Fault, point: LabPoint): boolean {
     const context = this.#context
     const wanted = match.node === undefined ? undefined : context.node(match.node)
     if (match.node !== undefined && !wanted) return false
     // A BMC belongs to a node before its machine exists.
-    const ofBmc = point.kind === 'bmc' && point['node'] !== undefined ? context.node(String(point['node'])) : undefined
-    const machine = ofBmc ? context.machineOf(ofBmc.uuid) : (point['machine'] as string | undefined)
+    const ofBmc = point.kind === 'bmc' && point.node !== undefined ? context.node(point.node) : undefined
+    const machine = ofBmc ? context.machineOf(ofBmc.uuid) : machineIn(point)
     if (match.machine !== undefined && match.machine !== machine) return false
-    const ident = (point['node'] as string | undefined) ?? nodeInPath(point)
+    const ident = nodeIn(point)
     const ofPoint = ident === undefined ? undefined : context.node(ident)
     const user = machine === undefined ? undefined : context.nodeOf(machine)
     // Nodes may share a machine: what is done for one is not done for the other. A BMC itself knows no nodes.
@@ -317,10 +317,10 @@ export class FaultInjector implements Faults {
     if (match.phase !== undefined && (machine === undefined || context.phaseOf(machine, node) !== match.phase))
       return false
     if (match.program !== undefined && programOf(point) !== match.program) return false
-    if (match.disk !== undefined && point['disk'] !== match.disk) return false
-    if (match.bmc !== undefined && point['call'] !== match.bmc) return false
-    if (match.image !== undefined && !(point['image'] as string | undefined)?.startsWith(match.image)) return false
-    if (match.to !== undefined && match.to !== point['to']) return false
+    if (match.disk !== undefined && !('disk' in point && point.disk === match.disk)) return false
+    if (match.bmc !== undefined && !(point.kind === 'bmc' && point.call === match.bmc)) return false
+    if (match.image !== undefined && !('image' in point && point.image.startsWith(match.image))) return false
+    if (match.to !== undefined && !(point.kind === 'exchange' && point.to === match.to)) return false
     if (match.route !== undefined && !matchesRoute(match.route, point)) return false
     return canActAt(effect, point)
   }

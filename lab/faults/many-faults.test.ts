@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import type { CommandPoint } from '../../machine/index.js'
 import { Probe } from '../../runtime/index.js'
 import { createStagedLab } from '../create-lab.js'
 import { FaultInjector, type FaultContext } from './faults.js'
@@ -31,8 +32,8 @@ test('of ten thousand faults a point is compared with those of its node, in thei
   expect(attach).toHaveBeenCalledTimes(1)
 
   node.mockClear()
-  const run = () =>
-    probe.around({ kind: 'command', machine: 'machine-7', argv: ['lsblk'] }, () => Promise.resolve({ exitCode: 0 }))
+  const point: CommandPoint = { kind: 'command', machine: 'machine-7', argv: ['lsblk'] }
+  const run = () => probe.around(point, () => Promise.resolve({ exitCode: 0 }))
   expect(await run()).toMatchObject({ exitCode: 7 })
   expect(node.mock.calls.length).toBeLessThan(5 * (FAULTS / NODES))
 

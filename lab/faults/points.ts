@@ -1,10 +1,17 @@
-import type { ProbePoint } from '../../runtime/index.js'
+import type { IpmiPoint } from '../../ipmi/index.js'
+import type { RedfishPoint } from '../../redfish/index.js'
+import type { LabPoint, PointOf } from '../points.js'
 import { beginsWith, routeOf } from './check-fault.js'
 
-export const programOf = (point: ProbePoint): string | undefined =>
-  point.kind === 'command' || point.kind === 'ssh'
-    ? (point['argv'] as readonly string[])[0]!.split('/').at(-1)
-    : undefined
+export const programOf = (point: LabPoint): string | undefined =>
+  point.kind === 'command' || point.kind === 'ssh' ? point.argv[0]!.split('/').at(-1) : undefined
+
+/** The machine that a point names. */
+export const machineIn = (point: LabPoint): string | undefined => ('machine' in point ? point.machine : undefined)
+
+/** The node that a point names, by uuid or name. */
+export const nodeIn = (point: LabPoint): string | undefined =>
+  ('node' in point ? point.node : undefined) ?? nodeInPath(point)
 
 interface KnowsMachines {
   /** Machine behind a node, once there is one. */
@@ -14,38 +21,36 @@ interface KnowsMachines {
 }
 
 /** The machine of a call of a BMC, which names its node where this lab's Ironic makes it; undefined before there is one. */
-export const machineAt = (point: ProbePoint, context: KnowsMachines): string | undefined =>
-  point.kind === 'bmc' && point['node'] !== undefined
-    ? context.machineOf(String(point['node']))
-    : (point['machine'] as string | undefined)
+export const machineAt = (point: LabPoint, context: KnowsMachines): string | undefined =>
+  point.kind === 'bmc' && point.node !== undefined ? context.machineOf(point.node) : machineIn(point)
 
 /** The BMC of a call: by its address, which several machines and nodes may share. */
-export function bmcAt(point: ProbePoint, context: KnowsMachines): string {
+export function bmcAt(point: PointOf<'bmc'>, context: KnowsMachines): string {
   const machine = machineAt(point, context)
-  const node = point['node'] as string | undefined
+  const { node } = point
   return context.bmcAddress({ machine, node }) ?? machine ?? String(node)
 }
 
 /** Whether a call of a BMC came over Redfish, and is answered by HTTP. */
-export const isOverHttp = (point: ProbePoint): boolean =>
-  point.kind === 'bmc' && point['method'] !== undefined && !isOverIpmi(point)
+export const isOverHttp = (point: LabPoint): point is RedfishPoint =>
+  point.kind === 'bmc' && point.method !== undefined && !isOverIpmi(point)
 
 /** Whether a call of a BMC came over IPMI, and is answered by a completion code. */
-export const isOverIpmi = (point: ProbePoint): boolean => point.kind === 'bmc' && point['method'] === 'IPMI'
+export const isOverIpmi = (point: LabPoint): point is IpmiPoint => point.kind === 'bmc' && point.method === 'IPMI'
 
 /** Whether an exchange is one of a route, as in `PUT /v1/nodes/:id/states/provision`. */
-export function matchesRoute(route: string, point: ProbePoint): boolean {
+export function matchesRoute(route: string, point: LabPoint): boolean {
   if (point.kind !== 'exchange') return false
   const { method, parts } = routeOf(route)
-  if (method !== undefined && method !== point['method']) return false
-  const path = (point['target'] as string).replace(/\?.*$/s, '')
+  if (method !== undefined && method !== point.method) return false
+  const path = point.target.replace(/\?.*$/s, '')
   return beginsWith(routeOf(path).parts, parts)
 }
 
 /** The node that a request to Ironic names, by uuid or name. */
-export function nodeInPath(point: ProbePoint): string | undefined {
-  if (point.kind !== 'exchange' || point['to'] !== 'ironic') return undefined
-  const ident = /^\/v1\/(?:nodes|heartbeat)\/([^/?]+)/.exec(point['target'] as string)?.[1]
+function nodeInPath(point: LabPoint): string | undefined {
+  if (point.kind !== 'exchange' || point.to !== 'ironic') return undefined
+  const ident = /^\/v1\/(?:nodes|heartbeat)\/([^/?]+)/.exec(point.target)?.[1]
   try {
     return ident === undefined ? undefined : decodeURIComponent(ident)
   } catch {

@@ -2,8 +2,9 @@ import { BmcError } from '../../ironic-mock/index.js'
 import { DIAL_TIMEOUT, pullFailure, type CommandEnd } from '../../machine/index.js'
 import { NODE_BUSY } from '../../ipmi/index.js'
 import { redfishRefusal } from '../../redfish/index.js'
-import { onAbort, type Clock, type ProbePoint } from '../../runtime/index.js'
+import { onAbort, type Clock } from '../../runtime/index.js'
 import { ConnectionFailed, fileOf, isExchange, type WireResponse } from '../../wire/index.js'
+import type { LabPoint, PointOf } from '../points.js'
 import type { FaultEffect } from './fault.js'
 import type { ActiveFault, FaultContext } from './faults.js'
 import { cutOff, emptyLastError, halved, slowed, withBody } from './answers.js'
@@ -13,14 +14,14 @@ import { bmcAt, isOverHttp, isOverIpmi, machineAt } from './points.js'
 const OF_THIS_LAB = '(a fault of this lab)'
 
 const connectionLost = () => new ConnectionFailed(`the connection was lost ${OF_THIS_LAB}`)
-const bmcSilent = (point: ProbePoint) => {
+const bmcSilent = (point: LabPoint) => {
   if (isOverHttp(point)) return connectionLost()
   return new BmcError('unreachable', `the connection was refused ${OF_THIS_LAB}`)
 }
 /** A BMC that has too much to do. */
-function busy(point: ProbePoint, retryAfter: number): WireResponse {
+function busy(point: LabPoint, retryAfter: number): WireResponse {
   if (!isOverHttp(point)) throw new BmcError('unreachable', `it answered 503, service unavailable ${OF_THIS_LAB}`)
-  const key = point['call'] === 'sign in' ? 'SessionLimitExceeded' : 'ServiceTemporarilyUnavailable'
+  const key = point.call === 'sign in' ? 'SessionLimitExceeded' : 'ServiceTemporarilyUnavailable'
   const args = key === 'SessionLimitExceeded' ? [] : [String(retryAfter)]
   return redfishRefusal(503, key, args, { 'retry-after': String(retryAfter) })
 }
@@ -33,7 +34,7 @@ const diskFailure = (code: 'EIO' | 'ENOSPC') =>
 /** Lets a fault have its effect at a point; `next` is what would happen without it, other faults included. */
 export async function strike<T>(
   active: ActiveFault,
-  point: ProbePoint,
+  point: LabPoint,
   next: () => Promise<T>,
   context: FaultContext,
 ): Promise<T> {
@@ -53,15 +54,15 @@ export async function strike<T>(
     case 'bmc-silent':
       throw bmcSilent(point)
     case 'bmc-dark':
-      return darkened(active, effect.ms, point, next, context)
+      return point.kind === 'bmc' ? darkened(active, effect.ms, point, next, context) : next()
     case 'bmc-busy':
       return (isOverIpmi(point) ? NODE_BUSY : busy(point, effect.retryAfter ?? 30)) as T
     case 'bmc-lies':
       // A call that only reads has nothing to lie about; a change is left out.
-      if (isRead(point)) return next()
+      if (point.kind !== 'bmc' || isRead(point)) return next()
       if (!isOverHttp(point)) return undefined as T
       // A Redfish service answers as if it had carried the change out.
-      ;(point['lie'] as () => void)()
+      point.lie()
       return next()
     case 'exit-code':
       return { exitCode: effect.code, stderr: effect.stderr ?? '' } satisfies CommandEnd as T
@@ -74,10 +75,11 @@ export async function strike<T>(
     case 'partitions-late':
       return false as T
     case 'pull-error':
+      if (point.kind !== 'pull') return next()
       if (effect.reason === 'timeout') await clock.sleep(DIAL_TIMEOUT, { weak: true })
-      throw new Error(pullFailure(point['image'] as string, effect.reason ?? 'not-found'))
+      throw new Error(pullFailure(point.image, effect.reason ?? 'not-found'))
     case 'link-cut':
-      return linkCut(effect.ms, active, point['cut'] as () => void, next, clock)
+      return point.kind === 'ssh' ? linkCut(effect.ms, active, point.cut, next, clock) : next()
     case 'delay':
       await clock.sleep(effect.ms, { signal: active.ended })
       return next()
@@ -92,7 +94,7 @@ export async function strike<T>(
 /** Effects on exchanges. */
 async function exchanged(
   effect: FaultEffect,
-  point: ProbePoint,
+  point: LabPoint,
   next: () => Promise<WireResponse>,
   { clock }: FaultContext,
 ): Promise<WireResponse> {
@@ -161,7 +163,7 @@ function linkCut<T>(
 async function darkened<T>(
   { dark }: ActiveFault,
   ms: number,
-  point: ProbePoint,
+  point: PointOf<'bmc'>,
   next: () => Promise<T>,
   context: FaultContext,
 ): Promise<T> {
@@ -176,4 +178,4 @@ async function darkened<T>(
 }
 
 /** A call that changes nothing, or whose answer is something that was made. */
-const isRead = (point: ProbePoint): boolean => /^(read |subscribe$|sign in$)/.test(String(point['call']))
+const isRead = ({ call }: PointOf<'bmc'>): boolean => /^(read |subscribe$|sign in$)/.test(call)

@@ -1,17 +1,11 @@
-import { errorChain, type Clock, type Probe, type ProbePoint } from '../../runtime/index.js'
+import { errorChain, type Clock, type Probe } from '../../runtime/index.js'
 import type { CommandEnd } from '../../machine/index.js'
-import {
-  fileOf,
-  isExchange,
-  VERSION_HEADER,
-  type ExchangePoint,
-  type NodeRecord,
-  type WireResponse,
-} from '../../wire/index.js'
+import { fileOf, VERSION_HEADER, type ExchangePoint, type NodeRecord, type WireResponse } from '../../wire/index.js'
 import type { Events } from '../events.js'
 import type { FaultReport } from '../faults/fault.js'
-import { nodeInPath } from '../faults/points.js'
+import { machineIn, nodeIn } from '../faults/points.js'
 import { maskedText } from '../masking.js'
+import { attachTo, type LabPoint, type PointOf } from '../points.js'
 import type { EntryHead, FaultEntry, NearMiss } from './entry.js'
 import type { Journal } from './journal.js'
 import { LARGEST_BODY, maskedFileTarget, maskedMessage, maskedTarget } from './mask-message.js'
@@ -32,12 +26,12 @@ interface Recorded {
   /** Names of all nodes, or their uuids. */
   names: () => string[]
   /** The fault that struck at a point. */
-  faultAt: (point: ProbePoint) => string | null
+  faultAt: (point: LabPoint) => string | null
 }
 
 /** Writes entries into a journal that come from no probe point. */
 export interface Recorder {
-  struck(fault: FaultReport, point: ProbePoint): void
+  struck(fault: FaultReport, point: LabPoint): void
   fault(what: 'added' | 'lifted', fault: FaultReport): void
   lab(what: string): void
   /** The states in which nodes were seen last. */
@@ -51,7 +45,7 @@ interface SeenStates {
   readonly steps: ReadonlyMap<string, SeenStep>
 }
 
-const KINDS = ['exchange', 'command', 'power', 'boot', 'bmc', 'pull', 'image-pull', 'hardware']
+const KINDS = ['exchange', 'command', 'power', 'boot', 'bmc', 'pull', 'image-pull', 'hardware'] as const
 
 type Subject = Pick<EntryHead, 'node' | 'name' | 'machine'>
 
@@ -69,21 +63,21 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
     ...{ node: record?.uuid ?? null, name: record?.name ?? null },
     machine: machine ?? (record && machineOf(record)) ?? null,
   })
-  const ofPoint = (point: ProbePoint): Subject => {
-    const machine = point['machine'] as string | undefined
+  const ofPoint = (point: LabPoint): Subject => {
+    const machine = machineIn(point)
     return subject(machine === undefined ? undefined : nodeOf(machine), machine)
   }
 
   /** The node and machine that a point concerns. */
-  const concerned = (point: ProbePoint): Subject => {
-    if (point.kind === 'bmc' && point['node'] !== undefined) return subject(node(String(point['node'])), undefined)
-    const named = (point['node'] as string | undefined) ?? nodeInPath(point)
+  const concerned = (point: LabPoint): Subject => {
+    if (point.kind === 'bmc' && point.node !== undefined) return subject(node(point.node), undefined)
+    const named = nodeIn(point)
     const record = named === undefined ? undefined : node(named)
-    return record ? subject(record, point['machine'] as string | undefined) : ofPoint(point)
+    return record ? subject(record, machineIn(point)) : ofPoint(point)
   }
 
   const note = (
-    point: ProbePoint,
+    point: PointOf<(typeof KINDS)[number]>,
     { began, before }: { began: number; before: Subject },
     result: unknown,
     failure: string | null,
@@ -94,10 +88,9 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
     const at = before.node !== null && before.machine !== null ? before : completed(before, concerned(point))
     switch (point.kind) {
       case 'exchange':
-        if (isExchange(point)) noteExchange(point, at, duration, result as WireResponse | undefined, failure, fault)
-        return
+        return noteExchange(point, at, duration, result as WireResponse | undefined, failure, fault)
       case 'command': {
-        const { argv } = point as unknown as { argv: readonly string[] }
+        const { argv } = point
         const exitCode = (result as CommandEnd | undefined)?.exitCode ?? null
         return journal.add({ kind: 'command', ...at, fault, argv, exitCode, error: failure, duration })
       }
@@ -106,7 +99,7 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
           kind: 'bmc',
           ...at,
           fault,
-          call: String(point['call']),
+          call: point.call,
           ...redfishCall(point, result as WireResponse | undefined),
           error: failure,
           duration,
@@ -114,14 +107,15 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
       }
       case 'power':
       case 'boot': {
-        const what = point.kind === 'boot' ? String(point['outcome']) : powerOf(point)
-        const why = typeof point['why'] === 'string' ? maskedText(point['why']) : null
-        return journal.add({ kind: point.kind as 'power', ...at, fault, what, error: failure ?? why })
+        const what = point.kind === 'boot' ? point.outcome : powerOf(point)
+        const why = point.kind === 'boot' && point.why !== undefined ? maskedText(point.why) : null
+        return journal.add({ kind: point.kind, ...at, fault, what, error: failure ?? why })
       }
       case 'hardware':
-        return journal.add({ kind: 'lab', ...at, fault: null, what: String(point['what']) })
-      default:
-        return journal.add({ kind: 'pull', ...at, fault, what: String(point['image']), error: failure })
+        return journal.add({ kind: 'lab', ...at, fault: null, what: point.what })
+      case 'pull':
+      case 'image-pull':
+        return journal.add({ kind: 'pull', ...at, fault, what: point.image, error: failure })
     }
   }
 
@@ -180,18 +174,22 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
   }
 
   if (parts.isOn)
-    probe.attach(async (point, next) => {
-      // Both sides of an exchange in one lab pass here; the side that a fault of the other can cut off is the caller's.
-      const start = { began: clock.now(), before: concerned(point) }
-      try {
-        const result = await next()
-        note(point, start, result, null)
-        return result
-      } catch (error) {
-        note(point, start, undefined, errorChain(error).join(': '))
-        throw error
-      }
-    }, KINDS)
+    attachTo(
+      probe,
+      async (point, next) => {
+        // Both sides of an exchange in one lab pass here; the side that a fault of the other can cut off is the caller's.
+        const start = { began: clock.now(), before: concerned(point) }
+        try {
+          const result = await next()
+          note(point, start, result, null)
+          return result
+        } catch (error) {
+          note(point, start, undefined, errorChain(error).join(': '))
+          throw error
+        }
+      },
+      KINDS,
+    )
   if (parts.isOn)
     events.listen((event) => {
       if (event.kind === 'node-gone') {
@@ -238,14 +236,13 @@ const completed = (before: Subject, after: Subject): Subject => ({
 })
 
 /** A change of power and the request for it pass the probe one by one: a machine that is on already does not change. */
-const powerOf = ({ target, power }: ProbePoint): string =>
-  target === undefined ? String(power) : `request: ${String(target)}`
+const powerOf = (point: PointOf<'power'>): string => ('target' in point ? `request: ${point.target}` : point.power)
 
 /** The request of a call over Redfish, for the journal. */
-function redfishCall(point: ProbePoint, answer: WireResponse | undefined) {
-  const { method = null, target } = point as { method?: string; target?: string }
-  if (method === null) return { method, target: null, status: null }
-  return { method, target: maskedTarget(target!), status: answer?.status ?? null }
+function redfishCall(point: PointOf<'bmc'>, answer: WireResponse | undefined) {
+  if (point.method === undefined) return { method: null, target: null, status: null }
+  const { method, target } = point
+  return { method, target: maskedTarget(target), status: answer?.status ?? null }
 }
 
 const NOTHING: Subject = { node: null, name: null, machine: null }

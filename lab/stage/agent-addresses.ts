@@ -1,6 +1,6 @@
 import type { AgentListener, AgentTls } from '../../agent/index.js'
 import type { Machine, Machines } from '../../machine/index.js'
-import { Probe, type ProbePoint, type Random } from '../../runtime/index.js'
+import { Probe, type Point, type ProbePoint, type Random } from '../../runtime/index.js'
 import { ConnectionFailed, probed, type Dispatch, type InProcessTransport, type Transport } from '../../wire/index.js'
 
 /** URLs of agents, and their listeners. */
@@ -60,7 +60,7 @@ const hasCable = ({ spec }: Pick<Machine, 'spec'>): boolean => spec.nics.some(({
 
 /** Adds the machine, and the path as the agent sees it, to the conductor's requests to agents, for faults to match. */
 function machineOfAgents(probe: Probe, addresses: AgentAddresses): Probe {
-  const extend = (point: ProbePoint): ProbePoint => {
+  const extend = (point: ProbePoint): Point => {
     const place = placeOf(addresses, point['url'] as string)
     return place ? { ...point, ...place } : point
   }

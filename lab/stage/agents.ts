@@ -4,6 +4,7 @@ import { kernelParameters, type Boot, type Machine } from '../../machine/index.j
 import { Probe, errorChain, withFields, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { standardManagers, type HardwareManager } from '../../steps/index.js'
 import { probed, type Transport } from '../../wire/index.js'
+import { attachTo } from '../points.js'
 import { cabledFrom, type AgentAddresses } from './agent-addresses.js'
 
 export interface AgentsOptions {
@@ -179,9 +180,10 @@ export class Agents implements AsyncDisposable {
   /** Adds the machine to all probe points of its agent. */
   #probeOf(machine: string, probe: Probe): Probe {
     const own = new Probe({ outer: probe, extend: (point) => ({ ...point, machine }) })
-    own.attach(
+    attachTo(
+      own,
       async (point, next) => {
-        const step = point['step'] as string
+        const { step } = point
         if (step === 'install_coreos') this.#installing.add(machine)
         this.#steps.set(machine, step)
         try {

@@ -14,6 +14,23 @@ import { NO_REGISTRY } from '../os/registry.js'
 import { RunningSystem } from '../os/running-system.js'
 import { RamdiskSession } from '../ramdisk/ramdisk-session.js'
 
+/** Probe point after a boot has come to its outcome. */
+export interface BootPoint {
+  readonly kind: 'boot'
+  readonly machine: string
+  /** Id of the boot. */
+  readonly boot: string
+  readonly outcome: Boot['outcome']
+  /** Reason of one that failed. */
+  readonly why?: string
+}
+
+/** Probe point after a system has found that it is on its node image already. */
+export interface NodeImagePoint {
+  readonly kind: 'node-image'
+  readonly machine: string
+}
+
 /** Background work of a boot, which the end of the boot aborts. */
 interface Work {
   controller: AbortController
@@ -194,13 +211,9 @@ export class MachineBoot {
     // The power button may have been pressed while the outcome was being stored.
     signal.throwIfAborted()
     this.#running = record.lastBoot()!
-    parts.probe.report({
-      kind: 'boot',
-      machine: machine.spec.id,
-      boot: this.#running.id,
-      outcome,
-      ...(why ? { why } : {}),
-    })
+    const { id } = this.#running
+    const point: BootPoint = { kind: 'boot', machine: machine.spec.id, boot: id, outcome, ...(why ? { why } : {}) }
+    parts.probe.report(point)
     return this.#running
   }
 
@@ -248,7 +261,10 @@ export class MachineBoot {
         signal,
         persist,
       })
-      if (!isStaged) return probe.report({ kind: 'node-image', machine: id })
+      if (!isStaged) {
+        const point: NodeImagePoint = { kind: 'node-image', machine: id }
+        return probe.report(point)
+      }
       // A machine that was switched off meanwhile must not start itself again.
       signal.throwIfAborted()
       request('reboot')

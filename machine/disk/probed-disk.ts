@@ -11,22 +11,22 @@ export interface DiskPoint {
   readonly disk: string
   readonly offset: number
   readonly length: number
-  readonly [attribute: string]: unknown
 }
 
 /** Probe point of a program that looks for the partitions of a disk; a fault that answers false keeps them from it. */
-interface PartitionsPoint {
+export interface PartitionsPoint {
   readonly kind: 'partitions'
   readonly machine: string
   readonly disk: string
   /** Lab time at which the table was written, in this boot. */
   readonly written: number
-  readonly [attribute: string]: unknown
 }
 
 /** Whether the kernel shows the partitions of a table that was written. */
-export const showsPartitions = (probe: Probe, place: Omit<PartitionsPoint, 'kind'>): Promise<boolean> =>
-  probe.around({ kind: 'partitions', ...place } as PartitionsPoint, () => Promise.resolve(true))
+export function showsPartitions(probe: Probe, place: Omit<PartitionsPoint, 'kind'>): Promise<boolean> {
+  const point: PartitionsPoint = { kind: 'partitions', ...place }
+  return probe.around(point, () => Promise.resolve(true))
+}
 
 /** A disk whose every access passes the probe, so that faults can strike it and the journal records it. */
 export function probed(device: BlockDevice, probe: Probe, machine: string): BlockDevice {
@@ -74,9 +74,9 @@ class ProbedDisk<D extends BlockDevice> implements BlockDevice {
 
   protected around<T>(kind: DiskPoint['kind'], offset: number, length: number, run: () => Promise<T>): Promise<T> {
     const { probe, machine, device } = this
-    return probe.watches(kind)
-      ? probe.around({ kind, machine, disk: device.name, offset, length } satisfies DiskPoint, run)
-      : run()
+    if (!probe.watches(kind)) return run()
+    const point: DiskPoint = { kind, machine, disk: device.name, offset, length }
+    return probe.around(point, run)
   }
 }
 

@@ -14,6 +14,13 @@ export interface LogEntry {
   readonly detail: string
 }
 
+/** Probe point after the BMC of a machine has made an entry in its log. */
+export interface BmcLogPoint {
+  readonly kind: 'bmc log'
+  readonly machine: string
+  readonly entry: LogEntry
+}
+
 export interface LogState {
   readonly last: number
   readonly entries: readonly LogEntry[]

@@ -1,6 +1,6 @@
 import { maskedUrl } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
-import { BmcLog, type LogEntry, type LogKind } from './bmc-log.js'
+import { BmcLog, type BmcLogPoint, type LogEntry, type LogKind } from './bmc-log.js'
 import { IpmiSettings } from './bmc-settings.js'
 import { BootSettings, type BootOverride } from './boot-override.js'
 import { factorySettings, settingProblem, type BiosValue } from './firmware-settings.js'
@@ -19,11 +19,21 @@ import type {
 import { firmwareVersions } from './firmware-versions.js'
 import type { MachineSpec } from '../machine-spec.js'
 
+/** Probe point after an event of a machine that changes no state. */
+export interface SignalPoint {
+  readonly kind: 'nmi' | 'bmc reset' | 'raw'
+  readonly machine: string
+  /** Whether a reset of the BMC is a warm one. */
+  readonly warm?: boolean
+  /** Raw bytes, as Ironic writes them. */
+  readonly bytes?: string
+}
+
 /** Parts of a machine that its firmware uses. */
 export interface FirmwareParts {
   /** Stores the state. */
   keep: () => Promise<void>
-  report: (what: string, attributes: Record<string, unknown>) => void
+  report: (point: BmcLogPoint | SignalPoint) => void
   now: () => number
 }
 
@@ -65,7 +75,7 @@ export class MachineFirmware {
   /** Adds an entry to the BMC's log, which is stored with the next change. */
   note(kind: LogKind, detail?: string): LogEntry {
     const entry = this.log.add(kind, detail)
-    this.#parts.report('bmc log', { entry })
+    this.#parts.report({ kind: 'bmc log', machine: this.#spec.id, entry })
     return entry
   }
 
@@ -324,9 +334,9 @@ export class MachineFirmware {
   }
 
   /** Reports an event that changes no state: a non-maskable interrupt, a reset of the BMC, raw bytes sent to it. */
-  signal(what: 'nmi' | 'bmc reset' | 'raw', attributes: Record<string, unknown> = {}): void {
+  signal(what: SignalPoint['kind'], attributes: Pick<SignalPoint, 'warm' | 'bytes'> = {}): void {
     if (what !== 'raw') this.note(what)
-    this.#parts.report(what, attributes)
+    this.#parts.report({ kind: what, machine: this.#spec.id, ...attributes })
   }
 }
 

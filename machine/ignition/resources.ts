@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { maskedUrl, withoutPasswords, type HttpThrough } from '../../bytes/index.js'
-import { minutes, type Clock, type Probe, type ProbePoint } from '../../runtime/index.js'
+import { minutes, type Clock, type Probe } from '../../runtime/index.js'
 import {
   dataUrlBytes,
   hashMismatch,
@@ -24,7 +24,7 @@ import {
 import { goQuoted, IgnitionFailure, type IgnitionLog } from './ignition-log.js'
 
 /** Probe point of a request of a machine's Ignition. An interceptor may return the {@link HttpAnswer} itself. */
-export interface IgnitionRequest extends ProbePoint, HttpRequest {
+export interface IgnitionRequest extends HttpRequest {
   readonly kind: 'ignition-request'
   readonly machine: string
   readonly attempt: number

@@ -1,8 +1,8 @@
 import type { AgentOnCoreos } from '../../coreos/index.js'
-import { errorChain, type Clock, type Probe, type ProbePoint } from '../../runtime/index.js'
+import { errorChain, type Clock, type Probe } from '../../runtime/index.js'
 
 /** Probe point before a machine pulls an image. An interceptor that throws makes the pull fail. */
-export interface PullPoint extends ProbePoint {
+export interface PullPoint {
   readonly kind: 'pull'
   /** Id of the machine. */
   readonly machine: string
@@ -64,7 +64,8 @@ async function started({ unit, image, pull, missingFiles }: AgentOnCoreos, parts
     if (missing !== undefined && missing === pull.authFile)
       throw new Error(`credential file is not accessible: stat ${missing}: no such file or directory`)
     say(`${unit}: Trying to pull ${reference}...`)
-    await probe.around({ kind: 'pull', machine, image: reference } satisfies PullPoint, () => Promise.resolve())
+    const point: PullPoint = { kind: 'pull', machine, image: reference }
+    await probe.around(point, () => Promise.resolve())
     signal.throwIfAborted()
     phase = 'running'
     if (missing !== undefined) throw new Error(`statfs ${missing}: no such file or directory`)

@@ -30,6 +30,13 @@ export function wantedImage(tree: RootTree): string | null {
   }
 }
 
+/** Probe point around the pull of an image that a running system boots next. */
+export interface ImagePullPoint {
+  readonly kind: 'image-pull'
+  readonly machine: string
+  readonly image: string
+}
+
 export interface PivotParts {
   machine: string
   system: InstalledSystem
@@ -52,10 +59,8 @@ export async function pullNodeImage(parts: PivotParts): Promise<void> {
     const pivot = { ...os.pivot!, attempts: os.pivot!.attempts + 1 }
     say(parts, 'info', `Pulling manifest: ostree-unverified-registry:${pivot.image}`)
     try {
-      const { deployment, layers, isBooted } = await probe.around(
-        { kind: 'image-pull', machine, image: pivot.image },
-        () => pullDeployment(parts, pivot.image),
-      )
+      const point: ImagePullPoint = { kind: 'image-pull', machine, image: pivot.image }
+      const { deployment, layers, isBooted } = await probe.around(point, () => pullDeployment(parts, pivot.image))
       if (isBooted) {
         say(parts, 'info', `No pivot required: ${deployment.version} is the version of the disk image`)
         system.edit((tree) => deployFiles(tree, null, deployment))

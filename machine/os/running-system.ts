@@ -8,8 +8,15 @@ import { titleOf } from './deployments.js'
 import type { JournalLine } from './journal.js'
 import type { RunningOs } from './running-os.js'
 import { addEntry } from './loader-entries.js'
-import { pullDeployment } from './pivot.js'
+import { pullDeployment, type ImagePullPoint } from './pivot.js'
 import { NO_REGISTRY, PullFailure } from './registry.js'
+
+/** Probe point around the writing of the boot entry of a deployment. */
+export interface BootEntryPoint {
+  readonly kind: 'boot-entry'
+  readonly machine: string
+  readonly title: string
+}
 
 /** One run of the installed system, from the end of its boot to the loss of power. */
 export class RunningSystem {
@@ -50,9 +57,8 @@ export class RunningSystem {
       signal.throwIfAborted()
       if (!system.os || system.isPivoting) throw new PullFailure('another transaction is in progress')
       if (system.os.booted.image === image) return
-      const { deployment } = await probe.around({ kind: 'image-pull', machine: machine.spec.id, image }, () =>
-        pullDeployment({ system, registry, signal }, image),
-      )
+      const point: ImagePullPoint = { kind: 'image-pull', machine: machine.spec.id, image }
+      const { deployment } = await probe.around(point, () => pullDeployment({ system, registry, signal }, image))
       signal.throwIfAborted()
       system.keepOs({ ...system.os, staged: deployment })
       system.print({
@@ -83,9 +89,8 @@ export class RunningSystem {
     const { machine, parts } = this.#booting
     const { clock, probe } = parts
     try {
-      await probe.around({ kind: 'boot-entry', machine: machine.spec.id, title }, () =>
-        withBootVolume(device, bootOffset, clock, (volume) => addEntry(volume, title)),
-      )
+      const point: BootEntryPoint = { kind: 'boot-entry', machine: machine.spec.id, title }
+      await probe.around(point, () => withBootVolume(device, bootOffset, clock, (volume) => addEntry(volume, title)))
       await device.flush()
     } catch (error) {
       this.#controller.signal.throwIfAborted()

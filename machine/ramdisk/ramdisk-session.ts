@@ -1,4 +1,4 @@
-import { errorChain, uuid, LazyMap, type ProbePoint, sharedAbort } from '../../runtime/index.js'
+import { errorChain, uuid, LazyMap, sharedAbort } from '../../runtime/index.js'
 import type { Command, Exit, Files, Run } from '../../targets/index.js'
 import { MemoryFileTree } from '../file-tree.js'
 import type { Boot } from '../machine.js'
@@ -15,7 +15,7 @@ import { SessionFiles, type FilesOfSession } from './session-files.js'
 import type { SessionState } from './session-state.js'
 
 /** Probe point before a command runs on a simulated machine. `next()` resolves to a {@link CommandEnd}. */
-export interface CommandPoint extends ProbePoint {
+export interface CommandPoint {
   readonly kind: 'command'
   /** Id of the machine. */
   readonly machine: string

@@ -15,6 +15,14 @@ import { changeHardware, readReport } from '../hardware/perform-hardware.js'
 import type { SeenPower } from './events.js'
 import type { ConductorConf } from './conductor-conf.js'
 
+/** Probe point around an effect of the conductor. */
+export interface EffectPoint {
+  readonly kind: 'conductor-effect'
+  /** Uuid of the node. */
+  readonly node: string
+  readonly effect: EffectKind
+}
+
 export interface EffectRunnerOptions {
   bmcs: Bmcs
   agents: Transport
@@ -45,7 +53,7 @@ export class EffectRunner {
    * @param again it may have run before, in a process that died
    */
   async perform(subject: Subject, effect: EffectBody, again: boolean, signal: AbortSignal): Promise<Outcome> {
-    const point = { kind: 'conductor-effect', node: subject.node.uuid, effect: effect.kind }
+    const point: EffectPoint = { kind: 'conductor-effect', node: subject.node.uuid, effect: effect.kind }
     try {
       const value = await this.#options.probe.around(point, () => this.#run(subject, effect, again, signal))
       return { ok: true, kind: effect.kind, value } as Outcome

@@ -1,0 +1,70 @@
+import type { AgentCommandPoint } from '../agent/index.js'
+import type { IpmiPoint } from '../ipmi/index.js'
+import type {
+  BootPoint,
+  CommandPoint,
+  ConsolePoint,
+  DiskPoint,
+  HardwarePoint,
+  ImagePullPoint,
+  PartitionsPoint,
+  PowerPoint,
+  PowerRequestPoint,
+  PullPoint,
+} from '../machine/index.js'
+import type { RedfishPoint } from '../redfish/index.js'
+import type { Point, Probe } from '../runtime/index.js'
+import type { ExchangePoint } from '../wire/index.js'
+import type { BmcPoint } from './bmcs/bmcs.js'
+
+/** Probe point around a command that comes over a link to a machine. */
+export interface LinkPoint {
+  readonly kind: 'ssh'
+  /** Id of the machine. */
+  readonly machine: string
+  readonly argv: readonly string[]
+  /** Cuts the link. */
+  readonly cut: () => void
+}
+
+/** A point that a lab looks at, by its `kind`. */
+export type LabPoint =
+  | AgentCommandPoint
+  | BmcPoint
+  | BootPoint
+  | CommandPoint
+  | ConsolePoint
+  | DiskPoint
+  | ExchangePoint
+  | HardwarePoint
+  | ImagePullPoint
+  | IpmiPoint
+  | LinkPoint
+  | PartitionsPoint
+  | PowerPoint
+  | PowerRequestPoint
+  | PullPoint
+  | RedfishPoint
+
+export type PointKind = LabPoint['kind']
+
+/** The points of some kinds. */
+export type PointOf<Kind extends PointKind, Each extends LabPoint = LabPoint> = Each extends LabPoint
+  ? Each['kind'] & Kind extends never
+    ? never
+    : Each
+  : never
+
+/** Sees the points of some kinds and decides what becomes of them: `next()` lets them happen. */
+export type LabInterceptor<Kind extends PointKind> = <T>(point: PointOf<Kind>, next: () => Promise<T>) => Promise<T>
+
+/** Attaches to the probe of a lab. */
+export function attachTo<Kind extends PointKind>(
+  probe: Probe,
+  sees: LabInterceptor<Kind>,
+  kinds: readonly Kind[],
+): Disposable {
+  // A probe calls with points of these kinds alone, and each room makes those of a kind by its interface in the union.
+  // Probes in between add attributes and take none away.
+  return probe.attach((point, next) => sees(point as Point as PointOf<Kind>, next), kinds)
+}
