@@ -71,7 +71,7 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
   {
     ...{ row: '000 "ensure that the latest ISO', does: 'leaves the link where it was' },
     ...{ file: 'coreos/metadata/stream-folder.ts', test: 'coreos/metadata/stream-folder.test.ts' },
-    ...{ from: 'await rename(alias, join(folder, `${name}.json`))', to: 'await rm(alias)' },
+    ...{ from: 'await replaceLink(file, join(folder, `${name}.json`))', to: 'await readFile(join(folder, file))' },
     title: 'each publication stays, and the link points to the last one',
   },
   {
