@@ -13,7 +13,7 @@ import type {
   PullPoint,
 } from '../machine/index.js'
 import type { RedfishPoint } from '../redfish/index.js'
-import type { Point, Probe } from '../runtime/index.js'
+import type { Interceptor, Probe } from '../runtime/index.js'
 import type { ExchangePoint } from '../wire/index.js'
 import type { BmcPoint } from './bmcs/bmcs.js'
 
@@ -55,16 +55,11 @@ export type PointOf<Kind extends PointKind, Each extends LabPoint = LabPoint> = 
     : Each
   : never
 
-/** Sees the points of some kinds and decides what becomes of them: `next()` lets them happen. */
-export type LabInterceptor<Kind extends PointKind> = <T>(point: PointOf<Kind>, next: () => Promise<T>) => Promise<T>
-
-/** Attaches to the probe of a lab. */
+/** Attaches to the probe of a lab: `sees` gets the points of these kinds, by the interfaces of the union. */
 export function attachTo<Kind extends PointKind>(
   probe: Probe,
-  sees: LabInterceptor<Kind>,
+  sees: Interceptor<PointOf<Kind>>,
   kinds: readonly Kind[],
 ): Disposable {
-  // A probe calls with points of these kinds alone, and each room makes those of a kind by its interface in the union.
-  // Probes in between add attributes and take none away.
-  return probe.attach((point, next) => sees(point as Point as PointOf<Kind>, next), kinds)
+  return probe.attach<PointOf<Kind>>(sees, kinds as readonly PointOf<Kind>['kind'][])
 }

@@ -53,7 +53,7 @@ export {
   sizeText,
 } from './quantity.js'
 export { packageFile, packageVersion } from './package-file.js'
-export { type Point, Probe, type ProbePoint } from './probe.js'
+export { type Interceptor, type Point, Probe, type ProbePoint } from './probe.js'
 export {
   type Random,
   type SeededRandom,

@@ -12,7 +12,7 @@ export interface ProbePoint extends Point {
 }
 
 /** Sees a point and decides what becomes of it: `next()` lets it happen. */
-export type Interceptor = <T>(point: ProbePoint, next: () => Promise<T>) => Promise<T>
+export type Interceptor<Seen extends Point = ProbePoint> = <T>(point: Seen, next: () => Promise<T>) => Promise<T>
 
 /**
  * The one place through which every exchange, command and disk access passes. Faults and the journal attach here and
@@ -76,9 +76,16 @@ export class Probe {
     if (this.watches(point.kind)) void this.around(point, () => Promise.resolve()).catch(() => {})
   }
 
-  /** @param kinds the kinds of points to see; without, all */
-  attach(sees: Interceptor, kinds?: readonly string[]): Disposable {
-    const attached = { sees, kinds }
+  /**
+   * Has points of some kinds seen as `Seen`, the interfaces of the rooms that make them.
+   *
+   * @param kinds the kinds of points to see; without, all
+   */
+  attach(sees: Interceptor, kinds?: readonly string[]): Disposable
+  attach<Seen extends Point>(sees: Interceptor<Seen>, kinds: readonly Seen['kind'][]): Disposable
+  attach(sees: Interceptor<never>, kinds?: readonly string[]): Disposable {
+    // It is called with points of these kinds alone. Probes in between add attributes and take none away.
+    const attached = { sees: sees as Interceptor, kinds }
     this.#interceptors = this.#interceptors.concat(attached)
     return {
       [Symbol.dispose]: () => {

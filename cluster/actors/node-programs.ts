@@ -1,5 +1,12 @@
 import { errorChain, seconds, type Probe } from '../../runtime/index.js'
-import type { Machine, Machines } from '../../machine/index.js'
+import type {
+  BootPoint,
+  Machine,
+  Machines,
+  NodeImagePoint,
+  PowerPoint,
+  PowerRequestPoint,
+} from '../../machine/index.js'
 import type { ActorParts } from './actor.js'
 import { markUnknown, nodeNameOf, registerNode } from './kubelet.js'
 import { runMachineConfigDaemon } from './machine-config-operator/daemon/machine-config-daemon.js'
@@ -71,10 +78,10 @@ export function runNodePrograms(parts: NodeProgramsParts): AsyncDisposable {
     void waiting.finally(() => waits.delete(waiting))
   }
 
-  const attached = probe.attach(
+  const attached = probe.attach<BootPoint | PowerPoint | PowerRequestPoint | NodeImagePoint>(
     (point, next) =>
       next().finally(() => {
-        const machine = machines.get(String(point['machine']))
+        const machine = machines.get(point.machine)
         if (machine) look(machine)
       }),
     ['boot', 'power', 'node-image'],

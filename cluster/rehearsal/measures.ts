@@ -1,7 +1,7 @@
 import { BmcError } from '../../ironic-mock/index.js'
-import type { Stage } from '../../lab/index.js'
-import type { Machine } from '../../machine/index.js'
-import type { Clock, ProbePoint } from '../../runtime/index.js'
+import { attachTo, type PointOf, type Stage } from '../../lab/index.js'
+import type { BootPoint, Machine, PowerPoint, PowerRequestPoint } from '../../machine/index.js'
+import type { Clock } from '../../runtime/index.js'
 import { nodeNameOf } from '../actors/kubelet.js'
 import type { KubeClient } from '../kube/kube-client.js'
 
@@ -33,15 +33,15 @@ export class Measures implements Disposable {
   ) {
     this.#parts = { ...parts, machines }
     this.#attached = [
-      probe.attach((point, next) => (this.#booted(point), next()), ['boot']),
-      probe.attach(
+      probe.attach<BootPoint>((point, next) => (this.#booted(point), next()), ['boot']),
+      probe.attach<PowerPoint | PowerRequestPoint>(
         async (point, next) => {
           await this.#switches(point)
           return next()
         },
         ['power'],
       ),
-      probe.attach((point, next) => next().catch((error: unknown) => this.#refused(point, error)), ['bmc']),
+      attachTo(probe, (point, next) => next().catch((error: unknown) => this.#refused(point, error)), ['bmc']),
       events.listen((event) => {
         if (event.kind === 'first-boot') this.#installed.set(event.machine, this.#boots.length)
       }),
@@ -94,9 +94,8 @@ export class Measures implements Disposable {
     return this.#cutOff
   }
 
-  #booted({ machine: id, outcome }: ProbePoint): void {
-    const name = String(id)
-    this.#boots.push({ machine: name, outcome: String(outcome) })
+  #booted({ machine: name, outcome }: BootPoint): void {
+    this.#boots.push({ machine: name, outcome })
     const machine = this.#parts.machines.get(name)
     const from = this.#switchedOn.get(name)
     if (from !== undefined && machine?.boot()?.source.kind === 'pxe')
@@ -106,19 +105,19 @@ export class Measures implements Disposable {
   }
 
   /** Before power goes, and once it is there. */
-  async #switches({ machine: id, target, power }: ProbePoint): Promise<void> {
+  async #switches(point: PowerPoint | PowerRequestPoint): Promise<void> {
     const { machines, clock, kube } = this.#parts
-    if (power === 'on') this.#switchedOn.set(String(id), clock.now())
-    const machine = machines.get(String(id))
-    if (!machine || target === undefined || target === 'on' || !isNode(machine)) return
-    this.#changes.push({ machine: String(id), isUp: false })
+    if ('power' in point && point.power === 'on') this.#switchedOn.set(point.machine, clock.now())
+    const machine = machines.get(point.machine)
+    if (!machine || !('target' in point) || point.target === 'on' || !isNode(machine)) return
+    this.#changes.push({ machine: point.machine, isUp: false })
     const node = await kube.find('Node', { name: nodeNameOf(machine) })
     if (node && node.spec?.unschedulable !== true) this.#cutOff.push(node.metadata.name)
   }
 
-  #refused({ node }: ProbePoint, error: unknown): never {
-    if (error instanceof BmcError && error.why === 'unauthorized')
-      this.#refusals.set(String(node), this.refusedLogins(String(node)) + 1)
+  #refused({ node }: PointOf<'bmc'>, error: unknown): never {
+    if (node !== undefined && error instanceof BmcError && error.why === 'unauthorized')
+      this.#refusals.set(node, this.refusedLogins(node) + 1)
     throw error
   }
 

@@ -1,3 +1,4 @@
+import type { BootEntryPoint } from '../../machine/index.js'
 import { Calls, Unexpected } from '../../metal3/index.js'
 import type { ApiNode } from '../../wire/index.js'
 import { BMC_PASSWORD, networkSecretOf } from './installation.js'
@@ -79,9 +80,9 @@ export async function fillBoot(of: Group, cluster: RehearsedCluster): Promise<vo
   const full = new Set((await cluster.group(of)).map(({ machine }) => machine.spec.id))
   const path = '/boot/loader/entries'
   cluster.keep(
-    cluster.site.stage.probe.attach(
+    cluster.site.stage.probe.attach<BootEntryPoint>(
       (point, next) =>
-        full.has(String(point['machine'])) ? Promise.reject(new Error(`${path}: No space left on device`)) : next(),
+        full.has(point.machine) ? Promise.reject(new Error(`${path}: No space left on device`)) : next(),
       ['boot-entry'],
     ),
   )

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { openImageService } from '../../coreos/index.js'
 import { stage, type Stage, type StageOptions } from '../../lab/index.js'
+import type { PullPoint } from '../../machine/index.js'
 import { opening, silent, temporaryFolder, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { SiteRegistry, type RepositoryMirrors } from './container-registry.js'
 import { SiteNetwork, type Reachability } from './network.js'
@@ -60,9 +61,9 @@ export function openSite(options: SiteOptions): Promise<Site> {
         pullable: (image) => void registry.locate(image),
       }),
     )
-    staged.probe.attach(
+    staged.probe.attach<PullPoint>(
       (point, next) => {
-        registry.fetched(String(point['image']))
+        registry.fetched(point.image)
         return next()
       },
       ['pull'],

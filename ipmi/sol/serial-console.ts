@@ -1,3 +1,4 @@
+import type { ConsolePoint } from '../../machine/index.js'
 import { Timer, type Clock, type Probe } from '../../runtime/index.js'
 import { PAYLOAD } from '../protocol/packet.js'
 import { IDLE, type Session } from '../session/session.js'
@@ -41,9 +42,9 @@ export class SerialConsole {
   }
 
   activate(session: Session): void {
-    const listener = this.#probe.attach(
+    const listener = this.#probe.attach<ConsolePoint>(
       (point, next) => {
-        if (point['machine'] === this.#machine) this.#say(String(point['line']))
+        if (point.machine === this.#machine) this.#say(point.line)
         return next()
       },
       ['console'],

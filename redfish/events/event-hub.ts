@@ -1,4 +1,4 @@
-import type { EventSubscription, LogEntry, Machine } from '../../machine/index.js'
+import type { BmcLogPoint, EventSubscription, LogEntry, Machine } from '../../machine/index.js'
 import {
   errorChain,
   onAbort,
@@ -72,10 +72,10 @@ export class EventHub {
 
   /** Hears of log entries by the probe that the machines report to. */
   attach(probe: Probe): Disposable {
-    return probe.attach(
+    return probe.attach<BmcLogPoint>(
       (point, next) => {
-        const machine = this.#parts.machines.get(String(point['machine']))
-        if (machine) this.#logged(machine, point['entry'] as LogEntry)
+        const machine = this.#parts.machines.get(point.machine)
+        if (machine) this.#logged(machine, point.entry)
         return next()
       },
       ['bmc log'],

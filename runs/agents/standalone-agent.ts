@@ -7,7 +7,15 @@ import {
   type AgentSettings,
 } from '../../agent/index.js'
 import type { ConfigFile } from '../../runtime/index.js'
-import { NO_PACE, openMachines, type Machine, type MachinePace, type Machines } from '../../machine/index.js'
+import {
+  NO_PACE,
+  openMachines,
+  type Machine,
+  type MachinePace,
+  type Machines,
+  type PowerPoint,
+  type PowerRequestPoint,
+} from '../../machine/index.js'
 import {
   opening,
   Probe,
@@ -154,20 +162,23 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
   scope.use(agents)
 
   const machine = await machineFor(options, machines)
-  probe.attach(async (point, next) => {
-    const result = await next()
-    if (point.kind !== 'power' || point['target'] !== 'off' || point['machine'] !== machine.spec.id) return result
-    if (!respawn) end()
-    else
-      scope.spawn(
-        async (signal) => {
-          await clock.sleep(POWER_CYCLE, { signal })
-          await machine.setPower('on')
-        },
-        (error) => end(error),
-      )
-    return result
-  })
+  probe.attach<PowerPoint | PowerRequestPoint>(
+    async (point, next) => {
+      const result = await next()
+      if (!('target' in point) || point.target !== 'off' || point.machine !== machine.spec.id) return result
+      if (!respawn) end()
+      else
+        scope.spawn(
+          async (signal) => {
+            await clock.sleep(POWER_CYCLE, { signal })
+            await machine.setPower('on')
+          },
+          (error) => end(error),
+        )
+      return result
+    },
+    ['power'],
+  )
   await bootRamdisk(machine, listener.urlOf(null), { ...parameters })
   return {
     machine,

@@ -21,11 +21,13 @@ async function lab(
 ) {
   const made = await createStagedLab({ seed: 3, ...options, clock: 'auto' })
   const requests: IgnitionRequest[] = []
-  made.probe.attach(<T>(point: { kind: string }, next: () => Promise<T>) => {
-    if (point.kind !== 'ignition-request') return next()
-    requests.push(point as IgnitionRequest)
-    return Promise.resolve().then(() => serve(point as IgnitionRequest) as T)
-  })
+  made.probe.attach<IgnitionRequest>(
+    async <T>(point: IgnitionRequest): Promise<T> => {
+      requests.push(point)
+      return serve(point) as T
+    },
+    ['ignition-request'],
+  )
   return { ...made, requests, [Symbol.asyncDispose]: () => made[Symbol.asyncDispose]() }
 }
 
