@@ -180,6 +180,8 @@ export class ImageCache {
   async #merged(record: ImageRecord, signal: AbortSignal): Promise<ImageRecord> {
     // Another URL may have led to the same image, which is recompressed at this moment: its new record must not be lost.
     using _ = await this.#recordLock(record, signal)
+    // In use meanwhile: what tidies or deletes the image would take the new record away while it is written.
+    using _use = await takeLock(this.#imageLock(record.sha256), 'shared', { ...this.#options, signal })
     const stored = (await this.#folder.image(record.sha256)) ?? record
     const verified = {
       sha256: stored.verified.sha256 || record.verified.sha256,
