@@ -20,8 +20,8 @@ const changed = oncePerFrame(() => void rowsVersion.value++)
 /** Entries that change what all views show. Others are asked for by the views that show them. */
 const FOLLOWED = ['state', 'step', 'power', 'boot', 'fault', 'lab'] as const
 
-/** A server that is silent for longer is lost: with the time between two looks, the loss shows within 5 seconds. */
-const [POLL_INTERVAL, REQUEST_TIMEOUT, RETRY] = [1500, 3000, 1000]
+/** A server that is silent for longer is lost: with the time between two looks, a slow browser shows it within 5 seconds. */
+const [POLL_INTERVAL, REQUEST_TIMEOUT, RETRY] = [750, 3000, 1000]
 /** Time between two readings of what many entries change. */
 const SOON = 300
 
