@@ -16,8 +16,8 @@ import { fleetFor, fleetIronic, FleetNode, storyOf, type FleetIronic } from '../
 
 /** Milliseconds with a cold cache, minutes of which are the installation of peers. */
 const INSTALLATION = 900_000
-/** A lane may have half a core. */
-const LONGEST = 600_000
+/** A lane may have a fifth of two slow cores. */
+const LONGEST = 1_200_000
 
 let there: FleetIronic
 let fleet: Fleet & { log: string[] }
