@@ -5,7 +5,8 @@ import { LANES } from './lanes.js'
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    testTimeout: 300_000,
+    // Five lanes share two processors, and computers differ in speed by two.
+    testTimeout: 600_000,
     hookTimeout: 1_800_000,
     setupFiles: ['test/kit/equal-bytes.ts'],
     fileParallelism: false,

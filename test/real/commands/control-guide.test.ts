@@ -10,7 +10,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-test('the commands of docs/control.md print what it shows', { timeout: 180_000 }, async () => {
+test('the commands of docs/control.md print what it shows', async () => {
   const port = String(await freePort())
   const { code, printed, outputs } = await followShellGuide('docs/control.md', {
     shown: 'output',

@@ -61,7 +61,7 @@ const seenBy = async (...argv: [string, ...string[]]): Promise<Record<string, un
   return JSON.parse(stdout) as Record<string, unknown>
 }
 
-test('sushy works every resource that it knows', { timeout: 120_000 }, async () => {
+test('sushy works every resource that it knows', async () => {
   const { lab, url } = await bmcs(2)
   const python = join(await ironicPeer(), 'bin/python')
   const certificate = join(folder, 'certificate.pem')
@@ -133,7 +133,7 @@ test('gofish works a machine', { timeout: 300_000 }, async () => {
 })
 
 describe("DMTF's programs:", () => {
-  test('redfishtool and redfish_utilities change what they should', { timeout: 120_000 }, async () => {
+  test('redfishtool and redfish_utilities change what they should', async () => {
     const { lab, url } = await bmcs(1)
     const venv = await dmtfClients()
     const python = join(venv, 'bin/python')
@@ -164,7 +164,7 @@ describe("DMTF's programs:", () => {
     await expect.poll(() => machine.power()).toBe('off')
   })
 
-  test('the protocol validator finds one fault, which is the parser of Node', { timeout: 180_000 }, async () => {
+  test('the protocol validator finds one fault, which is the parser of Node', async () => {
     const { url } = await bmcs(1, identity)
     const venv = await dmtfClients()
     const reports = join(folder, 'reports')
