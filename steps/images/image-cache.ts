@@ -31,12 +31,14 @@ export class ImageCache {
   readonly #http: HttpClient
   readonly #shared = new SharedWork<ImageRecord, [number, number | null]>()
   readonly #checks: DigestChecks
+  readonly #limit: number
 
   private constructor(options: ImageCacheOptions, folder: CacheFolder) {
     this.#options = options
     this.#folder = folder
     this.#http = new HttpClient(options)
     this.#checks = new DigestChecks(folder, options.clock)
+    this.#limit = options.limit ?? DEFAULT_LIMIT
   }
 
   /** @throws UserError when the folder cannot be used */
@@ -117,10 +119,6 @@ export class ImageCache {
       if (!whole) await this.#drop(record)
       onImage(entry, whole)
     }
-  }
-
-  get #limit(): number {
-    return this.#options.limit ?? DEFAULT_LIMIT
   }
 
   #imageLock(sha256: string): string {
