@@ -33,7 +33,7 @@ export interface AgentCommandPoint {
   readonly step: string
   /** Id of the command. */
   readonly id: string
-  /** Id of the machine, where one who passes the point on knows it. */
+  /** Id of the machine, which a probe that passes the point on adds. */
   readonly machine?: string
 }
 

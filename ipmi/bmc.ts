@@ -24,7 +24,7 @@ export interface IpmiPoint {
   readonly target: string
   /** Id of the machine. */
   readonly machine: string
-  /** The node, where one who passes the point on knows it. */
+  /** The node, which a probe that passes the point on adds. */
   readonly node?: string | undefined
 }
 

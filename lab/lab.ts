@@ -26,7 +26,10 @@ export interface LabOptions {
   managers?: readonly HardwareManager[]
   /** Hardware of new machines, by their number. Default: {@link defaultMachineSpec}. */
   hardware?: HardwareFleet
-  /** Metal image that live ramdisks carry, a file: `install_coreos` installs it when its arguments name none. Raw, gzip, xz or zstd. */
+  /**
+   * File with the metal image that live ramdisks carry: raw, gzip, xz or zstd. `install_coreos` installs it when its
+   * arguments name none.
+   */
   metalImage?: string
   /** Live CoreOS images that the lab serves; machines really fetch what they boot then. Default: none. */
   liveImages?: LiveImagesRequest

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { systemClock } from '../runtime/index.js'
 import { defaultMachineSpec } from './hardware/default-spec.js'
-import { openMachineStore } from './machine-store.js'
+import { MACHINE_DATABASE, openMachineStore } from './machine-store.js'
 
 test('a full disk is an error in a sentence, and the changes are written once there is room', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-machines-'))
@@ -33,3 +33,22 @@ test('a full disk is an error in a sentence, and the changes are written once th
   expect(again.load().map(({ machine }) => machine)).toEqual(['machine-1', 'machine-2', 'machine-3'])
   await rm(folder, { recursive: true })
 })
+
+test.each([null, '/images/metal.raw.xz'])(
+  'a folder from before has its metal image under its new name: %s',
+  async (image) => {
+    const folder = await mkdtemp(join(tmpdir(), 'ironstage-machines-'))
+    const file = join(folder, 'machines.db')
+    const { metalImage: _, ...spec } = defaultMachineSpec(1)
+    const before = { ...spec, liveImage: image }
+    const text = JSON.stringify(before)
+    expect(MACHINE_DATABASE.tables[0]!.problem!({ kind: 'spec', value: text })).toBeUndefined()
+    {
+      await using store = openMachineStore(file, systemClock())
+      store.put('machine-1', 'spec', '', () => before)
+    }
+    await using store = openMachineStore(file, systemClock())
+    expect(store.load().map(({ value }) => value)).toEqual([{ ...spec, metalImage: image }])
+    await rm(folder, { recursive: true })
+  },
+)

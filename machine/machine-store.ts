@@ -58,6 +58,13 @@ const SCHEMA = `
   ) WITHOUT ROWID;
 `
 
+/** Specifications in older state folders have their `metalImage` as `liveImage`. */
+const RENAME_METAL_IMAGE = `
+  UPDATE record
+  SET value = json_remove(json_set(value, '$.metalImage', json_extract(value, '$.liveImage')), '$.liveImage')
+  WHERE kind = 'spec' AND CASE WHEN json_valid(value) THEN json_type(value, '$.liveImage') END IS NOT NULL
+`
+
 /** Name and schema of `machines.db`. */
 export const MACHINE_DATABASE: DatabaseForm = {
   file: 'machines.db',
@@ -70,7 +77,8 @@ export const MACHINE_DATABASE: DatabaseForm = {
       key: ['machine', 'kind', 'name'],
       problem: ({ kind, value }) => {
         if (!KINDS.includes(kind as RecordKind)) return 'its kind is not known'
-        return jsonProblem(value, kind === 'spec' ? { ...defaultMachineSpec(1) } : {})
+        const { metalImage: _renamed, ...model } = defaultMachineSpec(1)
+        return jsonProblem(value, kind === 'spec' ? model : {})
       },
     },
   ],
@@ -93,6 +101,7 @@ export function openMachineStore(file: string, clock: Clock, most?: number): Mac
     const opened = new Database(file)
     try {
       opened.exec(SCHEMA)
+      opened.exec(RENAME_METAL_IMAGE)
       if (most !== undefined) opened.exec(`PRAGMA max_page_count = ${most}`)
       checkRows(opened, MACHINE_DATABASE)
       return opened

@@ -29,7 +29,7 @@ export interface RedfishPoint {
   readonly target: string
   /** Id of the machine; absent for a request that concerns none. */
   readonly machine?: string
-  /** The node, where one who passes the point on knows it. */
+  /** The node, which a probe that passes the point on adds. */
   readonly node?: string | undefined
   /** Makes the service answer as if it had carried the call out. */
   readonly lie: () => void

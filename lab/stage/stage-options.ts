@@ -39,7 +39,7 @@ export interface StageOptions {
   managers?: readonly HardwareManager[]
   /** Account of BMCs without one of their own; by default each takes the account that the first node uses. */
   bmcAccount?: BmcAccount
-  /** Metal image that live ramdisks carry and `--offline` installs, a file. */
+  /** File with the metal image that live ramdisks carry and `--offline` installs. */
   metalImage?: string
   /** Hardware of new machines; default: the default machine. */
   hardware?: HardwareFleet

@@ -11,8 +11,7 @@ import type {
 } from '../../../wire/index.js'
 import type { Continuation } from './continuation.js'
 import type { BootSource } from '../../drivers/bmc.js'
-import type { BmcChange, HardwareReport } from '../../drivers/bmc-hardware.js'
-import type { SystemReport } from '../../drivers/bmc-hardware.js'
+import type { BmcChange, HardwareReport, SystemReport } from '../../drivers/bmc-hardware.js'
 import type { FoundImage } from './find-images.js'
 
 export type PowerTarget = 'power on' | 'power off' | 'rebooting' | 'soft power off' | 'soft rebooting'
