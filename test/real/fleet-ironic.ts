@@ -1,6 +1,7 @@
 import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileRepresentation, serveFiles } from '../../bytes/index.js'
 import { openFleet, type Fleet, type FleetOptions } from '../../fleet/index.js'
 import { NO_PACE } from '../../machine/index.js'
@@ -110,7 +111,28 @@ export async function fleetFor(options: Partial<FleetOptions> & { count: number 
   return Object.assign(Object.create(fleet) as Fleet, { ...fleet, log })
 }
 
-const atRest = (node: ApiNode): boolean => node.reservation === null && node.target_power_state === null
+type NodeState = Pick<ApiNode, 'uuid' | 'provision_state' | 'target_power_state' | 'reservation' | 'last_error'>
+
+const looks = new WeakMap<RealIronic, Promise<{ nodes: NodeState[] }>>()
+
+/**
+ * Reads the states of all nodes in a second from now. All that wait share the look: one of each node took Ironic half a
+ * processor.
+ */
+function nextLook(ironic: RealIronic): Promise<{ nodes: NodeState[] }> {
+  const pending = looks.get(ironic)
+  if (pending) return pending
+  const look = sleep(1000).then(async () => {
+    // A caller that comes now has perhaps changed a node while this request was on its way.
+    looks.delete(ironic)
+    const path = '/v1/nodes?fields=uuid,provision_state,target_power_state,reservation,last_error'
+    return (await ironic.done(200, 'GET', path)) as { nodes: NodeState[] }
+  })
+  looks.set(ironic, look)
+  return look
+}
+
+const atRest = (node: NodeState): boolean => node.reservation === null && node.target_power_state === null
 
 /** A node of a fleet's machine in a real Ironic. */
 export class FleetNode {
@@ -130,18 +152,19 @@ export class FleetNode {
   patch = (...changes: { op: string; path: string; value?: unknown }[]): Promise<unknown> =>
     this.ironic.done(200, 'PATCH', `/v1/nodes/${this.uuid}`, changes)
 
-  /** Waits until it rests in a state. */
-  async settled(state: ProvisionState, within = 300_000): Promise<ApiNode> {
+  /** Waits until it rests in a state: minutes, where many programs share two slow processors. */
+  async settled(state: ProvisionState, within = 900_000): Promise<ApiNode> {
     const deadline = Date.now() + within
     for (;;) {
-      const node = await this.get()
-      if (atRest(node) && node.provision_state === state) return node
+      const node = (await nextLook(this.ironic)).nodes.find(({ uuid }) => uuid === this.uuid)
+      if (!node) throw new Error(`${this.name} is no node of this Ironic any more`)
+      if (atRest(node) && node.provision_state === state) return this.get()
       const isOver = atRest(node) && /failed$|^error$/.test(node.provision_state) && !state.includes('failed')
       if (isOver || Date.now() > deadline)
         throw new Error(
-          `${this.name} was to become ${state}, and is ${node.provision_state}: ${node.last_error}\n${this.story()}`,
+          `${this.name} was to become ${state}, and is ${node.provision_state}, locked by ${node.reservation}: ` +
+            `${node.last_error}\n${this.story()}\n${await this.ironic.loggedOf(this.uuid)}`,
         )
-      await new Promise((resolve) => setTimeout(resolve, 1000))
     }
   }
 }

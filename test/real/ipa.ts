@@ -11,6 +11,7 @@ import { Scope } from '../../runtime/index.js'
 import type { Inventory } from '../../wire/index.js'
 import { debianProgram, pythonPeer } from './peers.js'
 import { relay } from './peers/ipa/relay.mjs'
+import { LONGEST_WAIT } from './limits.js'
 
 const PEER = fileURLToPath(new URL('./peers/ipa/', import.meta.url))
 /** Every distribution that is installed, pinned. */
@@ -210,7 +211,7 @@ function spawnTo(log: string, program: string, argv: readonly string[], cwd: str
  * @throws with what it logged, when it does not in a minute
  */
 export async function answering(machine: IpaMachine, protocol = 'http'): Promise<void> {
-  const deadline = Date.now() + 60_000
+  const deadline = Date.now() + LONGEST_WAIT
   while (Date.now() < deadline) {
     // A connection that was made before the agent listens may never be answered.
     const signal = AbortSignal.timeout(2000)

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { pythonPeer, tool } from './peers.js'
+import { LONGEST_WAIT } from './limits.js'
 
 /** Every distribution that is installed, pinned. Benchmarks run this file compiled, beside which there is no list. */
 const PINNED = fileURLToPath(new URL('./peers/ironic.txt', import.meta.url.replace('/dist/test/real/', '/test/real/')))
@@ -30,6 +31,8 @@ export interface RealIronic extends AsyncDisposable {
   logged(): Promise<string>
   /** The provision states that a node has moved to, all of them: polling may miss one. */
   moves(uuid: string): Promise<string[]>
+  /** The last lines of its log that name a node, and its last errors. */
+  loggedOf(uuid: string): Promise<string>
 }
 
 /** The folder of the real Ironic, installed the first time. */
@@ -93,6 +96,13 @@ export async function realIronic(
     moves: async (uuid) => {
       const moved = new RegExp(`Node ${uuid} moved to provision state "([^"]*)"`, 'g')
       return [...(await readFile(join(folder, 'ironic.log'), 'utf8')).matchAll(moved)].map(([, state]) => state!)
+    },
+    loggedOf: async (uuid) => {
+      const lines = (await readFile(join(folder, 'ironic.log'), 'utf8')).split('\n')
+      return lines
+        .filter((line) => line.includes(uuid) || line.includes(' ERROR '))
+        .slice(-40)
+        .join('\n')
     },
     async [Symbol.asyncDispose]() {
       process.removeListener('exit', killed)
@@ -215,7 +225,7 @@ async function configure(
 }
 
 async function answering(url: string, child: ChildProcess): Promise<void> {
-  const deadline = Date.now() + 120_000
+  const deadline = Date.now() + LONGEST_WAIT
   while (Date.now() < deadline) {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended (${child.exitCode})`)
     const response = await fetch(url, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)

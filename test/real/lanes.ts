@@ -1,16 +1,16 @@
 /**
  * Which files with real peers may run side by side. A lane is a folder of `test/real`: its files run one after another,
- * and lanes run at the same time.
+ * and lanes run at the same time. The longest come first: there are more lanes than run at once.
  */
 export const LANES = [
   // A real Ironic or a real agent each, on ports and in namespaces of their own.
   'conductors',
   // Programs that see only files of their own, or a port: clients, Ignition, tools, a kernel of its own.
   'programs',
-  // The real coreos-installer. It looks at all disks of this host, so its files are never side by side.
-  'installer',
   // Disks of this host, loop devices, as a target.
   'targets',
+  // The real coreos-installer. It looks at all disks of this host, so its files are never side by side.
+  'installer',
   // The built command as a process: ended at any moment, at odd speeds, under a storm of calls; beside a registry.
   'commands',
 ] as const

@@ -7,6 +7,7 @@ import type { Ran, Seen } from '../contract/lifecycle-stage.js'
 import type { RealIronic } from './ironic.js'
 import { practice } from './practice-steps.js'
 import { followPower } from './power-follower.js'
+import { LONGEST_WAIT } from './limits.js'
 
 /** A node of a real Ironic, and our agent on the machine behind it. */
 export interface RealNode extends AsyncDisposable {
@@ -123,7 +124,10 @@ export async function realNode(
         else if (node && atRest(node) && ENDS.test(node.provision_state) && !state.includes('failed'))
           end(() => reject(new Error(`${name} was to become ${state}: ${story()}`)))
       }
-      const timer = setTimeout(() => end(() => reject(new Error(`${name} never became ${state}: ${story()}`))), 120_000)
+      const timer = setTimeout(
+        () => end(() => reject(new Error(`${name} never became ${state}: ${story()}`))),
+        LONGEST_WAIT,
+      )
       watchers.add(look)
     })
   }

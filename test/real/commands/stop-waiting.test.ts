@@ -6,17 +6,16 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ssh2, { type ParsedKey } from 'ssh2'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { REHEARSAL_LIVE_ISO } from '../../../lab/index.js'
 import { stopped, STOP_TIME, type Ending } from '../../kit/commands/stop-time.js'
 import { IRONSTAGE } from '../../kit/commands/up-process.js'
 import { fileServer, sha256 } from '../../kit/images/image-files.js'
 import { readImage } from '../../kit/installer.js'
 import { newKey, SshHost } from '../../kit/ssh-host.js'
+import { LONGEST_WAIT } from '../limits.js'
 
 /** SIGTERM and Ctrl-C end commands that wait: for a lock, for a password at a terminal, in the cache, for clients. */
-
-vi.setConfig({ testTimeout: 60_000 })
 
 let home: string
 let running: Running[]
@@ -52,7 +51,7 @@ function start(argv: readonly string[], command: readonly string[] = [process.ex
   return run
 }
 
-const soon = (look: () => unknown) => expect.poll(look, { timeout: 20_000, interval: 20 }).toBe(true)
+const soon = (look: () => unknown) => expect.poll(look, { timeout: LONGEST_WAIT, interval: 20 }).toBe(true)
 
 /** Whether a process has a file open whose path matches. */
 async function holdsOpen(pid: number, pattern: RegExp): Promise<boolean> {

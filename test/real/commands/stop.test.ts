@@ -4,12 +4,9 @@ import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { stopped, STOP_TIME } from '../../kit/commands/stop-time.js'
 import { IRONSTAGE } from '../../kit/commands/up-process.js'
-
-// Processes start slowly on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 
 /** Takes connections and never says anything. */
 let silent: Server

@@ -5,6 +5,7 @@ import { readLifecycle, type LifecycleRecording } from '../../contract/lifecycle
 import { partsFrom } from '../exchanges.js'
 import { realIronic, type RealIronic } from '../ironic.js'
 import { availableNode, realNode, type RealNode } from '../real-node.js'
+import { LONGEST_WAIT } from '../limits.js'
 
 /** Milliseconds with a cold cache, minutes of which are the installation of peers. */
 const INSTALLATION = 900_000
@@ -14,7 +15,7 @@ beforeAll(async () => void (ironic = await realIronic()), INSTALLATION)
 afterAll(() => ironic?.[Symbol.asyncDispose]())
 
 /** First boots and polled states come a moment later than what they follow. */
-const LATER = { timeout: 60_000 }
+const LATER = { timeout: LONGEST_WAIT }
 
 const install = (args: Record<string, unknown> = {}) => ({
   deploy_steps: [{ interface: 'deploy', step: 'install_coreos', priority: 80, args }],

@@ -13,6 +13,7 @@ import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
 import { debianProgram } from '../peers.js'
 import { Baremetal } from '../programs/clients/baremetal.js'
 import { fleetFor, fleetIronic, FleetNode, storyOf, type FleetIronic } from '../fleet-ironic.js'
+import { LONGEST_WAIT } from '../limits.js'
 
 /** Milliseconds with a cold cache, minutes of which are the installation of peers. */
 const INSTALLATION = 900_000
@@ -139,7 +140,7 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       await available(one)
       await installCoreos(one)
       expect(noted(one)).toContain('boot iso')
-      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: 30_000 }).toBe('disk')
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: LONGEST_WAIT }).toBe('disk')
       expect(machineOf(one).firstBoot()).toMatchObject({ failure: null, users: [{ name: 'core' }] })
 
       const boots = noted(one).filter((line) => line === 'boot iso').length
@@ -149,7 +150,7 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       expect(noted(one).filter((line) => line === 'boot iso').length).toBeGreaterThan(boots)
       await one.provision('unrescue')
       await one.settled('active')
-      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: 30_000 }).toBe('disk')
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: LONGEST_WAIT }).toBe('disk')
 
       const settings = [{ name: 'ProcTurboMode', value: 'Disabled' }]
       await one.provision('service', {
@@ -214,7 +215,7 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       await one.provision('active')
       await one.settled('active')
       expect(noted(one).some((line) => line === 'boot iso')).toBe(true)
-      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: 30_000 }).toBe('disk')
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: LONGEST_WAIT }).toBe('disk')
     },
     LONGEST,
   )
@@ -257,7 +258,7 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       await available(one)
       await installCoreos(one)
       expect(noted(one)).toContain('boot iso')
-      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: 30_000 }).toBe('disk')
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: LONGEST_WAIT }).toBe('disk')
     },
     LONGEST,
   )
@@ -272,7 +273,7 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       await available(one)
       await installCoreos(one)
       expect(noted(one)).toContain('boot pxe')
-      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: 30_000 }).toBe('disk')
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: LONGEST_WAIT }).toBe('disk')
     },
     LONGEST,
   )
@@ -308,7 +309,7 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       expect(body).toMatchObject({ inventory: { interfaces: [{ mac_address: nics[0]!.mac }] } })
       await available(one)
       await installCoreos(one)
-      await expect.poll(() => machine.boot()?.outcome, { timeout: 30_000 }).toBe('disk')
+      await expect.poll(() => machine.boot()?.outcome, { timeout: LONGEST_WAIT }).toBe('disk')
       expect(machine.firmware.bootMode).toBe('bios')
       expect(machine.firmware.log.entries.map(({ kind }) => kind)).not.toContain('media inserted')
     },

@@ -6,6 +6,7 @@ import { isExchange, type ApiNode, type Inventory, type ProvisionState } from '.
 import { imageServer } from '../../kit/deployed.js'
 import { ipaMachine, type IpaMachine } from '../ipa.js'
 import { followPower } from '../power-follower.js'
+import { LONGEST_WAIT } from '../limits.js'
 
 /** Milliseconds with a cold cache, most of which are the installation of peers. */
 const INSTALLATION = 900_000
@@ -61,7 +62,7 @@ test.concurrent(
       ...Array<string>(3).fill('deploy.execute_deploy_step'),
       'standby.power_off',
     ])
-    await vi.waitFor(() => expect(machine.switched()).toBe('poweroff'), { timeout: 30_000 })
+    await vi.waitFor(() => expect(machine.switched()).toBe('poweroff'), { timeout: LONGEST_WAIT })
 
     await node.provision('deleted')
     await node.settled('available')
@@ -229,7 +230,7 @@ async function nodeOn(
       await send('PUT', `/v1/nodes/${uuid}/states/provision`, { target, ...fields })
     },
     settled: async (state) => {
-      const deadline = Date.now() + 120_000
+      const deadline = Date.now() + LONGEST_WAIT
       for (;;) {
         await new Promise<void>((resolve) => (notify = resolve))
         const rests = latest?.reservation === null && latest.target_power_state === null

@@ -105,4 +105,4 @@ test('client and agents of a recording, played side by side against another iron
   expect(agents).toEqual([])
   expect(client).toEqual([])
   expect(calls).toBeGreaterThan(12)
-}, 120_000)
+})

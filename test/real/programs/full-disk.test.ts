@@ -3,12 +3,10 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { IRONSTAGE } from '../../kit/commands/up-process.js'
 
 /** State folders and disks on a small file system that fills up, and on one that is read-only. Needs root for mounts. */
-
-vi.setConfig({ testTimeout: 90_000 })
 
 let folder: string
 let shell: ChildProcess | undefined

@@ -12,6 +12,7 @@ import { json } from '../../kit/commands/steps-file.js'
 import { IRONSTAGE } from '../../kit/commands/up-process.js'
 import { MachineWithDisk } from '../machine-with-disk.js'
 import { quoted } from '../peers.js'
+import { LONGEST_WAIT } from '../limits.js'
 import { AttackedHost } from './attacked-host.js'
 import { attacked, commanded } from './attacking.js'
 
@@ -81,7 +82,7 @@ describe('behind SSH', () => {
     const { stdout } = await target.machine.run('readlink -f /bin/sh; cat /proc/1/comm')
     expect(stdout).toBe('/usr/bin/dash\nsystemd\n')
     const state = async () => (await target.machine.run('systemctl is-system-running')).stdout.trim()
-    await expect.poll(state, { timeout: 60_000 }).toBe('running')
+    await expect.poll(state, { timeout: LONGEST_WAIT }).toBe('running')
   })
 
   test('other disks can be written from the machine where nothing guards', async () => {
@@ -102,7 +103,7 @@ describe('behind SSH', () => {
     const running = finish(executor, ['sh', '-c', `until [ -e ${end} ]; do sleep 0.1; done`], { effect: 'reads' })
     const show = "systemctl show --property=DevicePolicy,DeviceAllow 'ironstage-cell-*.scope'"
     const policy = async () => (await target.machine.run(show)).stdout.trim()
-    await expect.poll(policy, { timeout: 60_000, interval: 100 }).not.toBe('')
+    await expect.poll(policy, { timeout: LONGEST_WAIT, interval: 100 }).not.toBe('')
     const number = await readFile(`/sys/class/block/${target.disk.device.replace('/dev/', '')}/dev`, 'utf8')
     expect(await policy()).toBe(`DevicePolicy=closed\nDeviceAllow=/dev/block/${number.trim()} rm`)
     // The supervisor outside of the scope is a service.

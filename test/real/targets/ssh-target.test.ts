@@ -21,6 +21,7 @@ import { quoted, tool } from '../peers.js'
 import { cuttableLink } from '../../kit/cuttable-link.js'
 import { MachineWithDisk } from '../machine-with-disk.js'
 import { CORE_PASSWORD, SshMachine } from '../ssh-machine.js'
+import { LONGEST_WAIT } from '../limits.js'
 
 const run = promisify(execFile)
 const clock = systemClock()
@@ -303,7 +304,7 @@ setsid env -i $words "$@" </dev/null >/dev/null 2>&1 &
 
   test('are not looked for on another machine that has the address now', async () => {
     await using shell = await reach('root', machine.ports.any)
-    await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom, timeout: 20_000 })
+    await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom, timeout: LONGEST_WAIT })
     const started = await executor.start({ argv: ['sleep', '5'], effect: 'writes', id: 'elsewhere' })
     await machine.stop()
     try {

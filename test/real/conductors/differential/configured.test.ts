@@ -10,6 +10,6 @@ beforeAll(async () => {
 
 afterAll(() => sides[Symbol.asyncDispose]())
 
-test.each(configured())('set up otherwise, $name: as the real Ironic answers', { timeout: 300_000 }, async (script) => {
+test.each(configured())('set up otherwise, $name: as the real Ironic answers', async (script) => {
   expectNone([await sides.unexplained(script)])
 })

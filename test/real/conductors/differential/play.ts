@@ -98,7 +98,7 @@ function labelOf({ method, path, version, body }: Call): string {
 
 /** Repeats a call that met a lock, of the node or of SQLite: which of two calls meets one depends on timing. */
 async function unlocked(send: () => Promise<Got>): Promise<Got> {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 60_000
   for (;;) {
     const got = await send()
     if (got.status < 409 || !/ is locked by host |database is locked/.test(JSON.stringify(got.body))) return got

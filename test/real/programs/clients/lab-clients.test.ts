@@ -59,7 +59,7 @@ describe('the Go package', () => {
   const tests = async (...argv: string[]): Promise<string> =>
     (await run(goTests, ['-test.v', '-test.timeout=5m', ...argv], { env: { ...VARIABLES, HOME: home } })).stdout
 
-  test('passes its tests with gophercloud', { timeout: 300_000 }, async () => {
+  test('passes its tests with gophercloud', async () => {
     const outcomes = [...(await tests()).matchAll(/^--- (\w+): (\w+)/gm)].map(([, outcome, name]) => [name, outcome])
     expect(Object.fromEntries(outcomes)).toEqual({
       TestDeploymentFailsWhereTheAgentIsSilent: 'PASS',
@@ -72,7 +72,7 @@ describe('the Go package', () => {
     })
   })
 
-  test('sees half an hour pass in two seconds', { timeout: 300_000 }, async () => {
+  test('sees half an hour pass in two seconds', async () => {
     const only = (name: string) => [goTests, `-test.run=^${name}$`]
     const took = await timeOf(only('TestDeploymentFailsWhereTheAgentIsSilent'), only('TestRefusals'))
     expect(took).toBeLessThan(LONGEST)
@@ -100,13 +100,13 @@ describe('the Python package', () => {
       ...['-p', 'no:cacheprovider', '-q', join(home, 'python'), ...argv],
     ] as [string, ...string[]]
 
-  test('passes its tests with openstacksdk', { timeout: 300_000 }, async () => {
+  test('passes its tests with openstacksdk', async () => {
     const { code, stdout, stderr } = await tool(...pytest())
     expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^8 passed/m)
   })
 
-  test('sees half an hour pass in two seconds', { timeout: 300_000 }, async () => {
+  test('sees half an hour pass in two seconds', async () => {
     const took = await timeOf(pytest('-k', 'agent_is_silent'), pytest('-k', 'refusals'))
     expect(took).toBeLessThan(LONGEST)
     expect(took).toBeGreaterThan(0)
