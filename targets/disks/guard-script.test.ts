@@ -210,6 +210,21 @@ describe('a disk in use is refused', () => {
     expect(guard('sda')).toEqual(['ok'])
   })
 
+  test('nor where a process with another root sees that mount, at the same path behind its root', async () => {
+    await host.mounts({ [partition]: '/run/ironstage/mnt/sda1' })
+    await host.mounts({ [partition]: '/machine/root/run/ironstage/mnt/sda1' }, '4711')
+    expect(guard('sda')).toEqual(['ok'])
+    await host.mounts({ [partition]: '/machine/root/run/ironstage/mnt/sda11' }, '4711')
+    expect(refusal()).toBe('sda1 is mounted on /machine/root/run/ironstage/mnt/sda11')
+  })
+
+  test('but for one at such a path that is no mount of a step here', async () => {
+    await host.mounts({ [partition]: '/host/run/ironstage/mnt/sda1' }, '4711')
+    expect(refusal()).toBe('sda1 is mounted on /host/run/ironstage/mnt/sda1')
+    await host.mounts({ [await host.partition('sdb', 'sdb2')]: '/run/ironstage/mnt/sda1' })
+    expect(refusal()).toBe('sda1 is mounted on /host/run/ironstage/mnt/sda1')
+  })
+
   test('that holds the running system, through LVM on an array on a partition', async () => {
     await host.over('md127', ['sda1', 'sdb1'])
     await host.mounts({ [await host.over('dm-0', ['md127'], { 'dm/name': 'vg-root', 'dm/uuid': 'LVM-x' })]: '/' })
