@@ -30,7 +30,8 @@ export async function run(environment: Environment): Promise<number> {
     // `up` lets it grow once it serves. The code is loaded by now: V8 takes none that it compiled with other flags.
     const [command = ''] = argv
     if (['up', 'run', 'fleet'].includes(command) || argv.some((word) => /^--target(=|$)/.test(word))) keepGarbageSmall()
-    if (command === 'run' || command === 'fleet') collectSooner()
+    if (command === 'run') collectSooner(20)
+    if (command === 'fleet') collectSooner(33)
     code = await work()
   }
   try {
