@@ -111,6 +111,8 @@ free() {
 forget() { for j in "$base"/loops/*; do [ -f "$j" ] && { read -r o; read -r x; } <"$j" && [ "$x" = "$1" ] && rm -f "$j"; done; }
 `
 
+const ENDED = shellWord('owner the ironstage that attaches it has ended')
+
 /** Writes the journal before it attaches the device, so that a killed process never leaves an unlisted device. */
 const attachScript = (path: string, readOnly: boolean, owner: number): string => `${FUNCTIONS}${FILE_FUNCTIONS}
 file=${shellWord(path)}
@@ -118,20 +120,25 @@ mkdir -p "$base/loops"
 for j in "$base"/loops/*; do
   [ -f "$j" ] || continue
   { read -r whose since; read -r stale; } <"$j"
-  [ "$(started "$whose")" != "$since" ] || continue
+  # A record without a time is of an owner that had ended before it was written.
+  [ -z "$since" ] || [ "$(started "$whose")" != "$since" ] || continue
   for l in $(attached "$stale"); do free "$l" "$stale"; printf 's %s\\n' "$l"; done
   [ -n "$(attached "$stale")" ] || rm -f "$j"
 done
 used=$(file_in_use "$file")
+since=$(started ${owner}) || used=${ENDED}
 if [ -n "$used" ]; then printf 'u %s\\n' "$used"
 else
-  printf '%s %s\\n%s\\n' ${owner} "$(started ${owner})" "$file" >"$base/loops/${owner}-$$"
+  record="$base/loops/${owner}-$$"
+  printf '%s %s\\n%s\\n' ${owner} "$since" "$file" >"$record"
   if l=$(losetup --find --show --partscan ${readOnly ? '--read-only ' : ''}"$file" 2>&1); then
     # Another process may have attached the file at the same time, by another name.
     used=$(file_in_use "$file" "\${l##*/}")
+    # The next ironstage may have removed the record of an owner that has ended.
+    [ "$(started ${owner})" = "$since" ] || used=${ENDED}
     if [ -z "$used" ]; then printf 'l %s\\n' "\${l##*/}"
-    else losetup --detach "$l"; rm -f "$base/loops/${owner}-$$"; printf 'u %s\\n' "$used"; fi
-  else rm -f "$base/loops/${owner}-$$"; printf 'w %s\\n' "$(echo $l)"; fi
+    else losetup --detach "$l"; rm -f "$record"; printf 'u %s\\n' "$used"; fi
+  else rm -f "$record"; printf 'w %s\\n' "$(echo $l)"; fi
 fi`
 
 const detachScript = (name: string, path: string, tries: number): string => `${FUNCTIONS}
