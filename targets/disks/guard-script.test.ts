@@ -211,9 +211,11 @@ describe('a disk in use is refused', () => {
   })
 
   test('nor where a process with another root sees that mount, at the same path behind its root', async () => {
-    await host.mounts({ [partition]: '/run/ironstage/mnt/sda1' })
-    await host.mounts({ [partition]: '/machine/root/run/ironstage/mnt/sda1' }, '4711')
-    expect(guard('sda')).toEqual(['ok'])
+    for (const name of ['sda.1', 'sda1']) {
+      await host.mounts({ [partition]: `/run/ironstage/mnt/${name}` })
+      await host.mounts({ [partition]: `/machine/root/run/ironstage/mnt/${name}` }, '4711')
+      expect(guard('sda')).toEqual(['ok'])
+    }
     await host.mounts({ [partition]: '/machine/root/run/ironstage/mnt/sda11' }, '4711')
     expect(refusal()).toBe('sda1 is mounted on /machine/root/run/ironstage/mnt/sda11')
   })

@@ -78,8 +78,8 @@ choose() {
 look_around() {
   mounts=$(cat "$proc"/[0-9]*/mountinfo "$proc/self/mountinfo" 2>/dev/null | cut -d ' ' -f 3,5)
   # A killed command leaves its steps' mounts. A process with another root sees them at the same path behind that root.
-  steps=$(printf '%s\n' "$mounts" | grep "^[^ ]* $own/" | sed -e 's/[][\\.*^$]/\\&/g' -e 's, , .*,' -e 's/^/^/' -e 's/$/$/')
-  mounted=$(printf '%s\n' "$mounts" | grep -v -e "^[^ ]* $own/\${steps:+
+  steps=$(printf '%s\\n' "$mounts" | grep "^[^ ]* $own/" | sed -e 's/[][\\.*^$]/\\\\&/g' -e 's, , .*,' -e 's/^/^/' -e 's/$/$/')
+  mounted=$(printf '%s\\n' "$mounts" | grep -v -e "^[^ ]* $own/\${steps:+
 $steps}" | sort -u)
   swapped=$(sed 1d "$proc/swaps" 2>/dev/null | while read -r at rest; do node "$at"; done)
   pooled=$(zpool status -LP 2>/dev/null | sed -n 's,^[[:space:]]*/dev/\\([^[:space:]]*\\).*,\\1,p')
