@@ -1,4 +1,12 @@
-import { contained, errorChain, unlessAborted, type Clock, type Logger, type Probe } from '../runtime/index.js'
+import {
+  contained,
+  errorChain,
+  unlessAborted,
+  withFields,
+  type Clock,
+  type Logger,
+  type Probe,
+} from '../runtime/index.js'
 import { StepError, type ImageRules, type Progress } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import { AgentError, probedDownloads, type Inventory, type JsonObject } from '../wire/index.js'
@@ -45,14 +53,14 @@ const MAX_LOG_LINES = 500
 /** Runs commands: makes their context, passes the probe, reports progress. */
 export class CommandRunner {
   readonly #options: CommandRunnerOptions
-  readonly #log: string[] = []
+  readonly #log: { at: number; text: string }[] = []
 
   constructor(options: CommandRunnerOptions) {
     this.#options = options
   }
 
   get ownLog(): readonly string[] {
-    return this.#log
+    return this.#log.map(({ at, text }) => `${new Date(at).toISOString()} ${text}`)
   }
 
   /** Rejects only when the agent is stopped; any other failure is in the outcome. */
@@ -74,7 +82,7 @@ export class CommandRunner {
         ...{ target, environment, clock, logger, signal, inventory },
         managers: await managers(),
         progress: this.#progress(id, step),
-        ownLog: () => this.#log,
+        ownLog: () => this.ownLog,
         downloads: probedDownloads(probe, { from: 'agent', to: 'images' }),
         ...{ standalone, ignoreBootloaderFailure, node, seen, commands, images: this.#options.images() },
         ...(nodeAgain && { nodeAgain }),
@@ -160,15 +168,15 @@ export class CommandRunner {
   }
 
   #commandLogger(command: string): Logger {
-    const { logger } = this.#options
+    const logger = withFields(this.#options.logger, { command })
     return (level, message, fields) => {
       this.#addToLog(message)
-      logger(level, message, { command, ...fields })
+      logger(level, message, fields)
     }
   }
 
-  #addToLog(line: string): void {
-    this.#log.push(`${new Date(this.#options.clock.now()).toISOString()} ${line}`)
+  #addToLog(text: string): void {
+    this.#log.push({ at: this.#options.clock.now(), text })
     if (this.#log.length > MAX_LOG_LINES) this.#log.shift()
   }
 }

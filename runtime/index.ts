@@ -42,7 +42,16 @@ export {
 } from './lifetime.js'
 export { takeLock, tryLock } from './lock-file.js'
 export { type Logger, type LogLevel, silent, withFields } from './logger.js'
-export { checkNesting, DEEPEST, isNestedDeeper, isObject, jsonText, pointerParts, readNested } from './json.js'
+export {
+  checkNesting,
+  DEEPEST,
+  isNestedDeeper,
+  isObject,
+  jsonText,
+  jsonInOnePiece,
+  pointerParts,
+  readNested,
+} from './json.js'
 export {
   DURATION_PATTERN,
   DURATION_RANGE_PATTERN,

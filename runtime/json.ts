@@ -62,6 +62,16 @@ export function jsonText(value: unknown, what: string): string {
 }
 
 /**
+ * JSON of a value that is kept for long. V8 makes it of pieces, and joins them when a character is read: whole it takes half
+ * the memory.
+ */
+export function jsonInOnePiece(value: unknown): string {
+  const text = JSON.stringify(value)
+  text.charCodeAt(0)
+  return text
+}
+
+/**
  * Runs a parser that recurses, as those of YAML do, over text of others.
  *
  * @throws UserError `nested-too-deeply`; `too-many-aliases` for YAML that grows without bounds; also the parser's other

@@ -18,8 +18,6 @@ export type Logger = (
  */
 export const silent: Logger = () => {}
 
-/** A logger that adds `fields` to every message. */
-export const withFields =
-  (logger: Logger, fields: Record<string, unknown>): Logger =>
-  (level, message, more) =>
-    logger(level, message, { ...fields, ...more })
+/** A logger that adds `fields` to every message. With {@link silent} it is {@link silent}: no field is made. */
+export const withFields = (logger: Logger, fields: Record<string, unknown>): Logger =>
+  logger === silent ? silent : (level, message, more) => logger(level, message, { ...fields, ...more })

@@ -1,3 +1,4 @@
+import { jsonInOnePiece } from '../../runtime/index.js'
 import type { NodeListKind } from '../../wire/index.js'
 import { Records, type NodeEntry } from './records.js'
 import type { StoredInventory, StoreRows } from './rows.js'
@@ -38,7 +39,7 @@ export class MemoryRows implements StoreRows {
   }
 
   putInventory(node: string, inventory: StoredInventory): void {
-    this.#inventories.set(node, JSON.stringify(inventory))
+    this.#inventories.set(node, jsonInOnePiece(inventory))
   }
 
   inventory(node: string): StoredInventory | undefined {
@@ -47,7 +48,7 @@ export class MemoryRows implements StoreRows {
   }
 
   putNodeList(node: string, kind: NodeListKind, list: readonly unknown[]): void {
-    this.#lists.set(node, new Map(this.#lists.get(node)).set(kind, JSON.stringify(list)))
+    this.#lists.set(node, new Map(this.#lists.get(node)).set(kind, jsonInOnePiece(list)))
   }
 
   nodeList(node: string, kind: NodeListKind): unknown[] {
@@ -55,7 +56,7 @@ export class MemoryRows implements StoreRows {
   }
 
   addHistory(node: string, entry: HistoryEntry): void {
-    this.#history.set(node, [...(this.#history.get(node) ?? []), JSON.stringify(entry)])
+    this.#history.set(node, [...(this.#history.get(node) ?? []), jsonInOnePiece(entry)])
   }
 
   history(node: string): HistoryEntry[] {

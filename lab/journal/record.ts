@@ -60,7 +60,8 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
   )
 
   const subject = (record: Readonly<NodeRecord> | undefined, machine: string | undefined): Subject => ({
-    ...{ node: record?.uuid ?? null, name: record?.name ?? null },
+    node: record?.uuid ?? null,
+    name: record?.name ?? null,
     machine: machine ?? (record && machineOf(record)) ?? null,
   })
   const ofPoint = (point: LabPoint): Subject => {
@@ -92,7 +93,18 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
       case 'command': {
         const { argv } = point
         const exitCode = (result as CommandEnd | undefined)?.exitCode ?? null
-        return journal.add({ kind: 'command', ...at, fault, argv, exitCode, error: failure, duration })
+        const { node, name, machine } = at
+        return journal.add({
+          kind: 'command',
+          node,
+          name,
+          machine,
+          fault,
+          argv,
+          exitCode,
+          error: failure,
+          duration,
+        })
       }
       case 'bmc': {
         return journal.add({
@@ -166,30 +178,42 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
     if (was === state && power.get(uuid) === power_state) return
     states.set(uuid, state)
     power.set(uuid, power_state)
-    const at = subject(changed, undefined)
+    const { node, name, machine } = subject(changed, undefined)
     journal.add({
-      ...{ kind: 'state', ...at, fault: null, state, was, target },
-      ...{ power: power_state, lastError: last_error },
+      kind: 'state',
+      node,
+      name,
+      machine,
+      fault: null,
+      state,
+      was,
+      target,
+      power: power_state,
+      lastError: last_error,
     })
   }
 
-  if (parts.isOn)
-    attachTo(
-      probe,
-      async (point, next) => {
-        // Both sides of an exchange in one lab pass here; the side that a fault of the other can cut off is the caller's.
-        const start = { began: clock.now(), before: concerned(point) }
-        try {
-          const result = await next()
-          note(point, start, result, null)
-          return result
-        } catch (error) {
-          note(point, start, undefined, errorChain(error).join(': '))
-          throw error
-        }
-      },
-      KINDS,
-    )
+  attachTo(
+    probe,
+    async (point, next) => {
+      if (!parts.isOn) {
+        // It awaits, as with a journal: what happens side by side has the same order then.
+        const result = await next()
+        return result
+      }
+      // Both sides of an exchange in one lab pass here; the side that a fault of the other can cut off is the caller's.
+      const start = { began: clock.now(), before: concerned(point) }
+      try {
+        const result = await next()
+        note(point, start, result, null)
+        return result
+      } catch (error) {
+        note(point, start, undefined, errorChain(error).join(': '))
+        throw error
+      }
+    },
+    KINDS,
+  )
   if (parts.isOn)
     events.listen((event) => {
       if (event.kind === 'node-gone') {

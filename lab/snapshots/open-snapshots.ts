@@ -58,8 +58,9 @@ interface SnapshotsParts {
 }
 
 /** Why a stage cannot be repeated from what its callers did; undefined when it can. */
-function unrepeatable({ folder, liveImages }: StageOptions, clock: Clock): string | undefined {
+function unrepeatable({ folder, liveImages, rewinds = true }: StageOptions, clock: Clock): string | undefined {
   if (!(clock instanceof VirtualClock)) return PASSING
+  if (!rewinds) return 'this lab does not keep what its callers do'
   if (folder) return 'a lab with a state folder cannot be repeated'
   if (liveImages) return 'a lab whose machines fetch what they boot cannot be repeated'
   return undefined

@@ -22,6 +22,8 @@ export interface StageOptions {
   random?: Random
   /** Decides when faults of some probability strike. Default 1. */
   seed?: number
+  /** Whether the lab keeps what its callers do, and can go back to a snapshot. Default true. */
+  rewinds?: boolean
   /** Limits of the journal. */
   journal?: Pick<JournalOptions, 'capacity' | 'bytes'>
   logger?: Logger

@@ -119,10 +119,12 @@ export async function stage(options: StageOptions = {}): Promise<Stage> {
 async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const { folder = null, network = null } = options
   const clock = options.clock ?? systemClock()
-  const logger = namingNodes(withoutRepeats(options.logger ?? silent, clock), {
-    node: (uuid) => database.records.nodes.get(uuid)?.record,
-    nodeOf: (machine) => reservations.nodeOf(machine),
-  })
+  const logger = options.logger
+    ? namingNodes(withoutRepeats(options.logger, clock), {
+        node: (uuid) => database.records.nodes.get(uuid)?.record,
+        nodeOf: (machine) => reservations.nodeOf(machine),
+      })
+    : silent
   const randomness = randomnessOf(options.random)
   const random = randomness.main
   const probe = new Probe()

@@ -32,6 +32,8 @@ export class Shard implements AsyncDisposable {
     const { realistic, seed = 1, ironic, ...rest } = options
     const lab = await createStagedLab({
       ...{ ...rest, clock: 'manual', seed: seedOf(seed, number) },
+      // A lab in threads shows events, and has neither a journal nor snapshots.
+      ...{ journal: { capacity: 0 }, rewinds: false },
       ...(realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE } : {}),
       ...withLimits(ironic, shardSize),
     })

@@ -86,6 +86,7 @@ async function readSystem(volume: BootVolume) {
   const entry = await bootedEntry(volume)
   if (!entry) return undefined
   const firstBoot = await volume.exists(FIRST_BOOT_FLAG)
-  const config = firstBoot && (await volume.exists(CONFIG)) ? await volume.read(CONFIG) : null
+  // A copy: a short Buffer is part of one of eight KiB, and a running system keeps it.
+  const config = firstBoot && (await volume.exists(CONFIG)) ? new Uint8Array(await volume.read(CONFIG)) : null
   return { kernelArguments: entry.options, title: entry.title, firstBoot, config }
 }

@@ -1,3 +1,5 @@
+import { jsonInOnePiece } from '../../runtime/index.js'
+
 /** A line of a machine's journal. */
 export interface JournalLine {
   /** Milliseconds since the epoch, in lab time. */
@@ -31,7 +33,7 @@ export class Journal {
   add(line: JournalLine): void {
     this.#last.push(line)
     if (this.#last.length < BLOCK) return
-    this.#blocks.push(JSON.stringify(this.#last))
+    this.#blocks.push(jsonInOnePiece(this.#last))
     this.#last = []
     if (this.#blocks.length > MOST_LINES / BLOCK) this.#blocks.shift()
   }

@@ -7,10 +7,11 @@ import type { BootingMachine, MachineParts } from '../machine-parts.js'
 import type { StoredBoot } from '../machine-record.js'
 import { fileView, type FileView } from '../programs/files/file-view.js'
 import { installed } from '../programs/installed.js'
-import type { Inside, Process } from '../programs/program.js'
+import type { Inside } from '../programs/program.js'
 import { fromRecord, toRecord } from './file-record.js'
 import { ramdiskTree } from './ramdisk-tree.js'
 import { RunLog } from './run-log.js'
+import { RunningProcess } from './running-process.js'
 import { SessionFiles, type FilesOfSession } from './session-files.js'
 import type { SessionState } from './session-state.js'
 
@@ -250,28 +251,11 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
     const program = installed.get(name)
     if (!program) return { exitCode: 127, stderr: `${command.argv[0]}: command not found\n` }
     if (entry.stopped) throw controller.signal.reason
-    const { clock, random, pace, logger, downloads } = this.#parts
+    const { logger } = this.#parts
     const { spec } = this.inside
-    const print = (stream: 'stdout' | 'stderr') => (text: string | Uint8Array) => {
-      const bytes = typeof text === 'string' ? Buffer.from(text) : text
-      if (command.tty) log.write('stdout', throughTerminal(bytes))
-      else log.write(stream, bytes)
-    }
-    const process: Process = {
-      argv: command.argv,
-      stdin: command.stdin ?? new Uint8Array(),
-      tty: command.tty ?? false,
-      inside: this.inside,
-      clock,
-      random,
-      pace,
-      ...(downloads ? { downloads } : {}),
-      get signal() {
-        return controller.signal
-      },
-      stdout: print('stdout'),
-      stderr: print('stderr'),
-    }
+    const write = (stream: 'stdout' | 'stderr', bytes: Uint8Array): void =>
+      command.tty ? log.write('stdout', throughTerminal(bytes)) : log.write(stream, bytes)
+    const process = new RunningProcess(command, this.inside, this.#parts, write, controller)
     const running = Promise.resolve()
       .then(() => program(process))
       .catch((error: unknown) => {

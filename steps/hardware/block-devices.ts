@@ -150,8 +150,12 @@ async function udevProperties(executor: Executor, device: string): Promise<Recor
     effect: 'reads',
   })
   if (exit.kind !== 'exited' || exit.code !== 0) return {}
-  const pairs = stdout.split('\n').map((line) => /^([^=]+)=(.*)$/.exec(line))
-  return Object.fromEntries(pairs.flatMap((pair) => (pair?.[2] ? [[pair[1]!, pair[2].trim()]] : [])))
+  const properties: Record<string, string> = {}
+  for (const line of stdout.split('\n')) {
+    const [, name, value] = /^([^=]+)=(.*)$/.exec(line) ?? []
+    if (name !== undefined && value) properties[name] = value.trim()
+  }
+  return properties
 }
 
 /** Content of a sysfs file without its line end; null when it is missing or empty. */

@@ -144,11 +144,17 @@ export const lsblk = tool(
       ...children(node).flatMap(flat),
     ]
     if (options.has('json')) {
-      const object = (node: BlockNode): Record<string, unknown> =>
-        Object.fromEntries(cells(node).map((cell, index) => [chosen[index]!.toLowerCase(), cell]))
+      const names = chosen.map((name) => name.toLowerCase())
+      const object = (node: BlockNode): Record<string, unknown> => {
+        const row: Record<string, unknown> = {}
+        for (const [index, cell] of cells(node).entries()) row[names[index]!] = cell
+        return row
+      }
       const tree = (node: BlockNode | BlockDiskNode): Record<string, unknown> => {
+        const row = object(node)
         const below = children(node)
-        return { ...object(node), ...(below.length > 0 && { children: below.map(tree) }) }
+        if (below.length > 0) row['children'] = below.map(tree)
+        return row
       }
       const devices = asTree ? roots.map(tree) : unique(roots.flatMap(flat)).map(object)
       stdout(utilLinuxJson({ blockdevices: devices }))
