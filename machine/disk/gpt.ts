@@ -259,7 +259,8 @@ export function readGuid(bytes: Buffer, at: number): string {
   b.subarray(4, 6).reverse()
   b.subarray(6, 8).reverse()
   const hex = b.toString('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  // Joined, it is one string: those of a layout are kept as long as the disk does not change.
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
 
 function writeGuid(bytes: Buffer, at: number, guid: string): void {

@@ -1,5 +1,3 @@
-import { jsonInOnePiece } from '../../runtime/index.js'
-
 /** A line of a machine's journal. */
 export interface JournalLine {
   /** Milliseconds since the epoch, in lab time. */
@@ -12,29 +10,49 @@ export interface JournalLine {
 
 /** Limit on the lines of a journal. */
 const MOST_LINES = 1500
-/** Number of lines that are stored as one text, which takes a third of the memory. */
-const BLOCK = 25
 
-/** The last lines that were written. */
+/** The last lines that were written: thousands of machines that boot the same way have most of their texts in common. */
 export class Journal {
-  /** Older lines, {@link BLOCK} a text, as JSON. */
-  #blocks: string[] = []
-  #last: JournalLine[] = []
+  // A list for each column takes a third of what objects take.
+  readonly #at: number[] = []
+  readonly #from: string[] = []
+  readonly #priority: JournalLine['priority'][] = []
+  readonly #message: string[] = []
 
   constructor(lines: readonly JournalLine[] = []) {
     for (const line of lines) this.add(line)
   }
 
   get lines(): readonly JournalLine[] {
-    const all = [...this.#blocks.flatMap((text) => JSON.parse(text) as JournalLine[]), ...this.#last]
-    return all.slice(-MOST_LINES)
+    return this.#at.map((at, n) => ({
+      at,
+      from: this.#from[n]!,
+      priority: this.#priority[n]!,
+      message: this.#message[n]!,
+    }))
   }
 
-  add(line: JournalLine): void {
-    this.#last.push(line)
-    if (this.#last.length < BLOCK) return
-    this.#blocks.push(jsonInOnePiece(this.#last))
-    this.#last = []
-    if (this.#blocks.length > MOST_LINES / BLOCK) this.#blocks.shift()
+  add({ at, from, priority, message }: JournalLine): void {
+    this.#at.push(at)
+    this.#from.push(shared(from))
+    this.#priority.push(priority)
+    this.#message.push(shared(message))
+    if (this.#at.length <= MOST_LINES) return
+    for (const column of [this.#at, this.#from, this.#priority, this.#message]) column.shift()
   }
+}
+
+/** Texts that are looked for in others' journals. */
+const MOST_SHARED = 2000
+
+const texts = new Map<string, string>()
+
+/** The same text as an earlier one, if it was written lately. */
+function shared(text: string): string {
+  const known = texts.get(text)
+  if (known !== undefined) return known
+  const [oldest] = texts.keys()
+  if (texts.size >= MOST_SHARED && oldest !== undefined) texts.delete(oldest)
+  texts.set(text, text)
+  return text
 }
