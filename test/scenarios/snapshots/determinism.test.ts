@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createStagedLab, installCoreos } from '../../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLabOptions } from '../../../lab/index.js'
 import { howMany } from '../../kit/how-many.js'
 import { journalOf } from '../../kit/snapshots/lab-journal.js'
 
 /** @param looks whether a client also looks at the nodes on the way */
-async function lifecycles(seed: number, looks = false): Promise<string[]> {
-  await using lab = await createStagedLab({ seed })
+async function lifecycles(seed: number, looks = false, options: StagedLabOptions = {}): Promise<string[]> {
+  await using lab = await createStagedLab({ ...options, seed })
   const journal = journalOf(lab)
   if (looks)
     lab.events.listen((event) => {
@@ -33,8 +33,14 @@ test('the same seed and calls give the same journal, to the byte, and another se
   expect(digest(await lifecycles(2))).not.toBe(digest(first))
 })
 
+const events = (journal: string[]) => journal.filter((line) => line.includes('{"kind":"node"'))
+
+test('the same happens in a lab that keeps neither a journal nor what its callers do', async () => {
+  const unkept = await lifecycles(1, false, { journal: { capacity: 0 }, rewinds: false })
+  expect(events(unkept)).toEqual(events(await lifecycles(1)))
+})
+
 test('a look at a node changes nothing of what follows', async () => {
-  const events = (journal: string[]) => journal.filter((line) => line.includes('{"kind":"node"'))
   expect(events(await lifecycles(1, true))).toEqual(events(await lifecycles(1)))
 })
 
