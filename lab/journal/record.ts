@@ -193,27 +193,23 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
     })
   }
 
-  attachTo(
-    probe,
-    async (point, next) => {
-      if (!parts.isOn) {
-        // It awaits, as with a journal: what happens side by side has the same order then.
-        const result = await next()
-        return result
-      }
-      // Both sides of an exchange in one lab pass here; the side that a fault of the other can cut off is the caller's.
-      const start = { began: clock.now(), before: concerned(point) }
-      try {
-        const result = await next()
-        note(point, start, result, null)
-        return result
-      } catch (error) {
-        note(point, start, undefined, errorChain(error).join(': '))
-        throw error
-      }
-    },
-    KINDS,
-  )
+  if (parts.isOn)
+    attachTo(
+      probe,
+      async (point, next) => {
+        // Both sides of an exchange in one lab pass here; the side that a fault of the other can cut off is the caller's.
+        const start = { began: clock.now(), before: concerned(point) }
+        try {
+          const result = await next()
+          note(point, start, result, null)
+          return result
+        } catch (error) {
+          note(point, start, undefined, errorChain(error).join(': '))
+          throw error
+        }
+      },
+      KINDS,
+    )
   if (parts.isOn)
     events.listen((event) => {
       if (event.kind === 'node-gone') {

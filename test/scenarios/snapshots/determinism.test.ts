@@ -37,7 +37,7 @@ const events = (journal: string[]) => journal.filter((line) => line.includes('{"
 
 test('the same happens in a lab that keeps neither a journal nor what its callers do', async () => {
   const unkept = await lifecycles(1, false, { journal: { capacity: 0 }, rewinds: false })
-  expect(events(unkept)).toEqual(events(await lifecycles(1)))
+  expect(unkept).toEqual(await lifecycles(1))
 })
 
 test('a look at a node changes nothing of what follows', async () => {
