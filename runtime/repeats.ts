@@ -1,5 +1,5 @@
 import { minutes, type Clock } from './clock.js'
-import type { Logger } from './logger.js'
+import { silent, type Logger } from './logger.js'
 
 /** Milliseconds after which a repeated sentence is logged as new. */
 const FORGOTTEN = minutes(10)
@@ -12,6 +12,7 @@ const REMEMBERED = 1000
  * when message, room and node are.
  */
 export function withoutRepeats(logger: Logger, clock: Pick<Clock, 'now'>): Logger {
+  if (logger === silent) return silent
   const known = new Map<string, { repeats: number; at: number }>()
   return (level, message, fields = {}) => {
     if (level === 'debug' || level === 'info') return logger(level, message, fields)

@@ -105,11 +105,10 @@ test('a program that never ends is ended with the capture, and so is what it has
     await clock.sleep(20)
   }
   await capture[Symbol.asyncDispose]()
-  for (const pid of pids.slice(1)) {
-    // Its new parent may need a moment to collect it.
-    const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-    expect(state.replace(/.*\) /, '')).toMatch(/^(Z|X|$)/)
-  }
+  const stateOf = async (pid: string) =>
+    (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')).replace(/.*\) /, '')
+  // On a busy computer a killed program needs a moment to end, and its new parent one to collect it.
+  for (const pid of pids.slice(1)) await expect.poll(() => stateOf(pid), { timeout: 10_000 }).toMatch(/^(Z|X|$)/)
 }, 20_000)
 
 test('a console is stored with the time of each line, opened again when it ends, and searched for failures', async () => {

@@ -1,4 +1,4 @@
-import type { Logger } from '../../runtime/index.js'
+import { silent, type Logger } from '../../runtime/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 
 interface Known {
@@ -8,11 +8,12 @@ interface Known {
 }
 
 /** Adds the node's name, or its uuid without a name, to log entries about a node or its machine. */
-export const namingNodes =
-  (logger: Logger, { node, nodeOf }: Known): Logger =>
-  (level, message, fields = {}) => {
+export function namingNodes(logger: Logger, { node, nodeOf }: Known): Logger {
+  if (logger === silent) return silent
+  return (level, message, fields = {}) => {
     const { node: ident, machine } = fields
     const uuid = typeof ident === 'string' ? ident : typeof machine === 'string' ? nodeOf(machine) : undefined
     const name = uuid === undefined ? machine : (node(uuid)?.name ?? uuid)
     logger(level, message, name === undefined ? fields : { ...fields, node: name })
   }
+}

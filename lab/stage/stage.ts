@@ -119,12 +119,10 @@ export async function stage(options: StageOptions = {}): Promise<Stage> {
 async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const { folder = null, network = null } = options
   const clock = options.clock ?? systemClock()
-  const logger = options.logger
-    ? namingNodes(withoutRepeats(options.logger, clock), {
-        node: (uuid) => database.records.nodes.get(uuid)?.record,
-        nodeOf: (machine) => reservations.nodeOf(machine),
-      })
-    : silent
+  const logger = namingNodes(withoutRepeats(options.logger ?? silent, clock), {
+    node: (uuid) => database.records.nodes.get(uuid)?.record,
+    nodeOf: (machine) => reservations.nodeOf(machine),
+  })
   const randomness = randomnessOf(options.random)
   const random = randomness.main
   const probe = new Probe()
