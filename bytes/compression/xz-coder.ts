@@ -20,7 +20,9 @@ interface Lzma {
   Stream: new () => XzCoder
   FILTER_LZMA2: unknown
   MF_BT4: number
+  MF_HC4: number
   MODE_NORMAL: number
+  MODE_FAST: number
   CHECK_CRC32: number
 }
 

@@ -75,8 +75,6 @@ export async function imagesMake(flags: ImagesMakeFlags, environment: Environmen
 }
 
 const STREAM_FILE = 'stream.json'
-/** Nearly all of the image is zeros. */
-const DICTIONARY = 1024 * 1024
 
 type FileNames = Record<'metal' | 'iso' | 'kernel' | 'initramfs' | 'rootfs', string>
 
@@ -126,7 +124,9 @@ async function makeImages({
   const raw = await writing(folder, async () =>
     metalImage({ base: await baseImage(clock), title: `${title} ${version}`, architecture, folder, clock }),
   )
-  await add('metal', packing === 'xz' ? await xz(raw, clock, DICTIONARY) : await promisify(gzip)(raw), raw)
+  // Nearly all of it is zeros.
+  const packed = packing === 'xz' ? await xz(raw, clock, { quickly: true }) : await promisify(gzip)(raw)
+  await add('metal', packed, raw)
   return { packing, ...(digested as Record<keyof FileNames, DigestedFile>) }
 }
 
