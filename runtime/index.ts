@@ -97,6 +97,7 @@ export { type ClockState, type Mover, LabTimeOver, NothingLeftToHappen, VirtualC
 export { type ClockMode, LabClock, standsStill } from './system-lab-clock.js'
 export { didYouMean, nearest } from './text/nearest.js'
 export { literalPattern, wildcard } from './text/patterns.js'
+export { shared } from './text/shared-texts.js'
 export { columns, type ColumnOptions, wrapped } from './text/text-layout.js'
 export { schemaProblem, type SchemaProblem } from './text/schema-problem.js'
 export { yamlPlace } from './text/yaml-place.js'

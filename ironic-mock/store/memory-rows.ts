@@ -1,9 +1,9 @@
-import { jsonInOnePiece } from '../../runtime/index.js'
+import { jsonInOnePiece, shared } from '../../runtime/index.js'
 import type { NodeListKind } from '../../wire/index.js'
 import { Records, type NodeEntry } from './records.js'
 import type { StoredInventory, StoreRows } from './rows.js'
 import type { HistoryEntry } from './store.js'
-import type { NodeTexts } from './store-state.js'
+import { listText, type NodeTexts } from './store-state.js'
 
 const nothing = (): void => {}
 
@@ -11,7 +11,7 @@ const nothing = (): void => {}
 export class MemoryRows implements StoreRows {
   readonly #inventories = new Map<string, string>()
   // The values are replaced and never changed, so that snapshots share them.
-  readonly #lists = new Map<string, ReadonlyMap<NodeListKind, string>>()
+  readonly #lists = new Map<string, ReadonlyMap<NodeListKind, readonly string[]>>()
   readonly #history = new Map<string, readonly string[]>()
 
   load = (): Records => new Records()
@@ -48,11 +48,12 @@ export class MemoryRows implements StoreRows {
   }
 
   putNodeList(node: string, kind: NodeListKind, list: readonly unknown[]): void {
-    this.#lists.set(node, new Map(this.#lists.get(node)).set(kind, jsonInOnePiece(list)))
+    const texts = list.map((element) => shared(JSON.stringify(element)))
+    this.#lists.set(node, new Map(this.#lists.get(node)).set(kind, texts))
   }
 
   nodeList(node: string, kind: NodeListKind): unknown[] {
-    return JSON.parse(this.#lists.get(node)?.get(kind) ?? '[]') as unknown[]
+    return JSON.parse(listText(this.#lists.get(node)?.get(kind) ?? [])) as unknown[]
   }
 
   addHistory(node: string, entry: HistoryEntry): void {

@@ -4,7 +4,7 @@ import type { NodeListKind, PortRecord, ResourceKind, ResourceRecords } from '..
 import { NodeEntry, Records, parseObject, type NodeColumns } from './records.js'
 import type { StoredInventory, StoreRows } from './rows.js'
 import type { HistoryEntry, StoredEffect } from './store.js'
-import type { NodeTexts } from './store-state.js'
+import { listText, type NodeTexts } from './store-state.js'
 
 /** SQL statements of the store, with their parameters in the order of the question marks. */
 const SQL = {
@@ -195,9 +195,11 @@ export class SqliteRows implements StoreRows {
   texts(): NodeTexts {
     const all = (name: 'allInventories' | 'allNodeLists' | 'allHistory') =>
       this.#sql[name].all() as { node: string; kind: NodeListKind; record: string }[]
-    const lists = new Map<string, Map<NodeListKind, string>>()
-    for (const { node, kind, record } of all('allNodeLists'))
-      lists.set(node, (lists.get(node) ?? new Map<NodeListKind, string>()).set(kind, record))
+    const lists = new Map<string, Map<NodeListKind, string[]>>()
+    for (const { node, kind, record } of all('allNodeLists')) {
+      const elements = (JSON.parse(record) as unknown[]).map((element) => JSON.stringify(element))
+      lists.set(node, (lists.get(node) ?? new Map<NodeListKind, string[]>()).set(kind, elements))
+    }
     const history = new Map<string, string[]>()
     for (const { node, record } of all('allHistory')) history.set(node, [...(history.get(node) ?? []), record])
     return { inventories: new Map(all('allInventories').map(({ node, record }) => [node, record])), lists, history }
@@ -205,7 +207,8 @@ export class SqliteRows implements StoreRows {
 
   putTexts({ inventories, lists, history }: NodeTexts): void {
     for (const [node, text] of inventories) this.#sql.putInventory.run(node, text)
-    for (const [node, of] of lists) for (const [kind, text] of of) this.#sql.putNodeList.run(node, kind, text)
+    for (const [node, of] of lists)
+      for (const [kind, texts] of of) this.#sql.putNodeList.run(node, kind, listText(texts))
     for (const [node, of] of history) for (const text of of) this.#sql.insertHistory.run(node, text)
   }
 

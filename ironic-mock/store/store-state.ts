@@ -6,9 +6,13 @@ import type { StoreRows } from './rows.js'
 /** Rows that are not in {@link Records}, as JSON texts by node. */
 export interface NodeTexts {
   readonly inventories: ReadonlyMap<string, string>
-  readonly lists: ReadonlyMap<string, ReadonlyMap<NodeListKind, string>>
+  /** A text for each element, which nodes of a kind of hardware have in common. */
+  readonly lists: ReadonlyMap<string, ReadonlyMap<NodeListKind, readonly string[]>>
   readonly history: ReadonlyMap<string, readonly string[]>
 }
+
+/** JSON of a list by that of its elements. */
+export const listText = (elements: readonly string[]): string => `[${elements.join(',')}]`
 
 /** A whole database at one moment. Nothing changes it; a database without a file shares its records. */
 export interface StoreState {

@@ -1,3 +1,5 @@
+import { shared } from '../../runtime/index.js'
+
 /** A line of a machine's journal. */
 export interface JournalLine {
   /** Milliseconds since the epoch, in lab time. */
@@ -40,19 +42,4 @@ export class Journal {
     if (this.#at.length <= MOST_LINES) return
     for (const column of [this.#at, this.#from, this.#priority, this.#message]) column.shift()
   }
-}
-
-/** Texts that are looked for in others' journals. */
-const MOST_SHARED = 2000
-
-const texts = new Map<string, string>()
-
-/** The same text as an earlier one, if it was written lately. */
-function shared(text: string): string {
-  const known = texts.get(text)
-  if (known !== undefined) return known
-  const [oldest] = texts.keys()
-  if (texts.size >= MOST_SHARED && oldest !== undefined) texts.delete(oldest)
-  texts.set(text, text)
-  return text
 }

@@ -7,26 +7,21 @@ export const deploySteps = [installCoreos({ ignition: { ignition: { version: '3.
 export const labFor = (nodes: number): Promise<StagedLab<VirtualClock>> =>
   createStagedLab({ conf: { maxConcurrentDeploy: nodes, maxConcurrentClean: nodes } })
 
-/** Takes so many new nodes to `active`, at most `most` of them at a time: over half an hour of lab time or more. */
-export const deployAll = (lab: ThreadedLab, count: number, most = count): Promise<void> =>
-  allOf(lab, count, most, () => deployed(lab))
+/** Takes so many new nodes to `active`, `most` of them at once: over half an hour of lab time or more each time. */
+export async function deployAll(lab: ThreadedLab, count: number, most = count): Promise<void> {
+  for (let left = count; left > 0; left -= most) await atOnce(lab, Math.min(left, most), () => deployed(lab))
+}
 
 /** The same, and then undeploys them, so that each is cleaned once more. */
 export const liveThrough = (lab: StagedLab, count: number): Promise<void> =>
-  allOf(lab, count, count, async () => {
+  atOnce(lab, count, async () => {
     const node = await deployed(lab)
     await node.provision('deleted')
     await rested(node, 'available')
   })
 
-type Waits = Pick<ThreadedLab, 'wait'>
-
-async function allOf(lab: Waits, count: number, most: number, work: () => Promise<unknown>): Promise<void> {
-  let begun = 0
-  const oneAfterTheOther = async (): Promise<void> => {
-    while (begun++ < count) await work()
-  }
-  await lab.wait(Promise.all(Array.from({ length: Math.min(count, most) }, oneAfterTheOther)))
+async function atOnce(lab: Pick<ThreadedLab, 'wait'>, count: number, work: () => Promise<unknown>): Promise<void> {
+  await lab.wait(Promise.all(Array.from({ length: count }, work)))
 }
 
 async function deployed(lab: ThreadedLab): Promise<ThreadedNode> {

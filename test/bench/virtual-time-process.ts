@@ -13,7 +13,7 @@ export interface Deployed {
 }
 
 /** Nodes that are under way at most: an operator deploys thousands a part at a time. */
-const AT_A_TIME = 2000
+const AT_A_TIME = 500
 
 const count = Number(process.argv[2])
 const before = process.cpuUsage()
