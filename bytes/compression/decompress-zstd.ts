@@ -63,7 +63,7 @@ async function small(input: ByteReader): Promise<Uint8Array | undefined> {
   const all = Buffer.concat(parts)
   try {
     if (last) {
-      const contents = (await loadZstd()).decompress(all)
+      const contents = (await loadZstd()).decompress(all, size)
       if (contents.length === size) return contents
     }
   } catch {

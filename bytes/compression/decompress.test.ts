@@ -147,6 +147,16 @@ test('a zstd block larger than its frame is damage, without an error of JavaScri
   expect(errorChain(error)).toEqual(['Data corruption detected'])
 })
 
+test('a zstd frame that holds more than it says is damage, and is not decompressed to its end', async () => {
+  const blocks = Array.from({ length: 1000 }, (_, n) => (n === 999 ? '03001061' : '02001061'))
+  const frame = Buffer.from(`28b52ffda000000400${blocks.join('')}`, 'hex')
+  expect(zstdFrame(frame)).toMatchObject({ contentSize: 256 * 1024 })
+  const { decompress: whole } = await loadZstd()
+  expect(() => whole(frame, 256 * 1024)).toThrow()
+  const error: unknown = await all(frame).catch((thrown: unknown) => thrown)
+  expect(errorChain(error)).toEqual(['Data corruption detected'])
+})
+
 test('the contents of a skippable zstd frame of 4 GiB are not buffered', async () => {
   const frame = Buffer.from('502a4d18ffffffff', 'hex')
   await expect(all(Buffer.concat([frame, Buffer.alloc(100_000)]))).rejects.toThrow('premature EOF')

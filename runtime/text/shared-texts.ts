@@ -1,13 +1,17 @@
 /** Texts that are remembered: the latest ones. */
 const REMEMBERED = 2000
 
+/** Characters of a text that is remembered. A longer one belongs to one machine, and may come from a stranger. */
+const LONGEST = 1000
+
 const latest = new Map<string, string>()
 
 /**
- * The same text as an equal one that came lately, in whose place it is kept: thousands of machines have most of what is told
- * about them in common.
+ * Gives an equal text that came before in place of this one, so that memory has it once: thousands of machines print the same
+ * lines.
  */
 export function shared(text: string): string {
+  if (text.length > LONGEST) return text
   const known = latest.get(text)
   if (known !== undefined) return known
   const [oldest] = latest.keys()

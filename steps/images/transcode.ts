@@ -53,7 +53,8 @@ export async function transcodeToZstd(work: Transcoding): Promise<Transcoded> {
   let size = 0
   const contents = await inBlocks(work, async (piece, offset, file) => {
     const frame = compress(piece)
-    if (!piece.equals(decompress(frame))) throw new Error(`zstd does not reproduce its input at ${offset}`)
+    if (!piece.equals(decompress(frame, piece.length)))
+      throw new Error(`zstd does not reproduce its input at ${offset}`)
     frames.update(frame)
     size += frame.length
     await file.appendFile(frame)
