@@ -116,8 +116,12 @@ export function selectDisks(rows: readonly LsblkRow[]): LsblkRow[] {
 
 async function described(executor: Executor, row: LsblkRow): Promise<BlockDevice> {
   const name = `/dev/${row.kname}`
-  const udev = await udevProperties(executor, name)
   const sys = `/sys/class/block/${row.kname}/device`
+  const [udev, vendor, addresses] = await Promise.all([
+    udevProperties(executor, name),
+    sysText(executor, `${sys}/vendor`),
+    sysNames(executor, `${sys}/scsi_device`),
+  ])
   const all = (...values: (string | null | undefined)[]) => [...new Set(values.filter((value) => !!value))] as string[]
   const serials = all(row.serial, udev['ID_SERIAL_SHORT'], udev['ID_SERIAL'], udev['DM_SERIAL'])
   const wwns = all(row.wwn, udev['ID_WWN'], udev['DM_WWN'])
@@ -129,10 +133,10 @@ async function described(executor: Executor, row: LsblkRow): Promise<BlockDevice
     rotational: row.rota,
     wwn: wwns[0] ?? null,
     serial: serials[0] ?? null,
-    vendor: await sysText(executor, `${sys}/vendor`),
+    vendor,
     wwnWithExtension: udev['ID_WWN_WITH_EXTENSION'] ?? null,
     wwnVendorExtension: udev['ID_WWN_VENDOR_EXTENSION'] ?? null,
-    hctl: (await sysNames(executor, `${sys}/scsi_device`))[0] ?? null,
+    hctl: addresses[0] ?? null,
     byPath: (udev['DEVLINKS'] ?? '').split(/\s+/).find((link) => link.startsWith('/dev/disk/by-path/')) ?? null,
     logicalSectors: row.logicalSectors,
     physicalSectors: row.physicalSectors,

@@ -57,18 +57,18 @@ function lshwMemory(parts: readonly Node[]): number | null {
 
 async function fromKernel(executor: Executor): Promise<HardwareTree> {
   const dmi = async (name: string) => (await sysText(executor, `/sys/class/dmi/id/${name}`)) ?? ''
-  const { stdout } = await finish(executor, ['dmidecode', '--type', '17'], { effect: 'reads' })
+  const [{ stdout }, product, serial, manufacturer, vendor, version, date] = await Promise.all([
+    finish(executor, ['dmidecode', '--type', '17'], { effect: 'reads' }),
+    dmi('product_name'),
+    dmi('product_serial'),
+    dmi('sys_vendor'),
+    dmi('bios_vendor'),
+    dmi('bios_version'),
+    dmi('bios_date'),
+  ])
+  const firmware = { vendor, version, build_date: date }
   return {
-    vendor: {
-      product_name: await dmi('product_name'),
-      serial_number: await dmi('product_serial'),
-      manufacturer: await dmi('sys_vendor'),
-      firmware: {
-        vendor: await dmi('bios_vendor'),
-        version: await dmi('bios_version'),
-        build_date: await dmi('bios_date'),
-      },
-    },
+    vendor: { product_name: product, serial_number: serial, manufacturer, firmware },
     memoryMib: dmidecodeMemory(stdout),
   }
 }

@@ -10,13 +10,14 @@ import { nodes, programJson, textOf, type Node } from './program-json.js'
  */
 export async function listInterfaces(executor: Executor): Promise<InventoryInterface[]> {
   const links = nodes(programJson((await finish(executor, ['ip', '-j', 'addr'], { effect: 'reads' })).stdout))
-  const interfaces: InventoryInterface[] = []
-  for (const name of await sysNames(executor, '/sys/class/net')) {
-    const link = links.find((candidate) => candidate['ifname'] === name)
-    const found = (await counts(executor, name)) ? await described(executor, name, link ?? {}) : null
-    if (found) interfaces.push(found)
-  }
-  return interfaces
+  const names = await sysNames(executor, '/sys/class/net')
+  const interfaces = await Promise.all(
+    names.map(async (name) => {
+      const link = links.find((candidate) => candidate['ifname'] === name)
+      return (await counts(executor, name)) ? described(executor, name, link ?? {}) : null
+    }),
+  )
+  return interfaces.filter((found) => found !== null)
 }
 
 async function counts(executor: Executor, name: string): Promise<boolean> {

@@ -17,7 +17,7 @@ export interface CellParts {
 /** Shell functions that the supervisor needs for every cell; they call those of `DISK_FUNCTIONS`. */
 const FUNCTIONS = `
 # MAJOR:MINOR of a block device's node, by POSIX's long listing.
-node() ( [ -b "$1" ] || exit 1; set -- $(ls -lnL "$1"); printf '%s:%s\\n' "\${5%,}" "$6" )
+node() { [ -b "$1" ] || return 1; set -- $(ls -lnL "$1"); printf '%s:%s\\n' "\${5%,}" "$6"; }
 # Prints the named disks, their partitions and devices that are built on them alone, as words NAME:MAJOR:MINOR. Starts no
 # program for a plain disk, since this runs many times a second.
 cell_devices() {
@@ -73,9 +73,11 @@ export function cellText(parts: CellParts): CellText {
     open: `${policyFunctions(policy)}
 ${FUNCTIONS}
 ${resolve}
-mkdir -p "$base/mnt"
+[ -d "$base/mnt" ] || mkdir -p "$base/mnt"
 # The lock file is made here because the command itself cannot create files in this folder.
 [ -e "$base/install.lock" ] || : >"$base/install.lock"
+# The first process of the cell says here that it is ready, or why not; without a word its end closes the pipe.
+mkfifo "$d/cell" && command exec 4<>"$d/cell" 3<"$d/cell" || refuse 'a pipe could not be made'
 hold_disks
 cell_devices
 cell_had=$devices
@@ -87,19 +89,17 @@ cell_text=${shellWord(setupText(parts))}
     enter: `IFS='
 '
   set -f
-  exec $leader $policy_words unshare --mount --pid --fork --kill-child --ipc --uts sh -c "$cell_text" cell "$d" "$policy_group" "$cell_had" "$allowed" "$@" 9>&2 2>"$d/cell.err" 8<&- 7<&- 6<&- 5<&-`,
+  exec $leader $policy_words unshare --mount --pid --fork --kill-child --ipc --uts sh -c "$cell_text" cell "$d" "$policy_group" "$cell_had" "$allowed" "$@" 9>&2 2>"$d/cell.err" 3<&- 8<&- 7<&- 6<&- 5<&-`,
     watch: `
-cell=
-i=0
-while [ ! -s "$d/cell" ] && start_of "$child" && [ "$i" -lt 3000 ]; do nap 0.01; i=$((i + 1)); done
-read -r cell 2>/dev/null <"$d/cell" || cell="no namespaces could be made for it ($(sed -n 1p "$d/cell.err" 2>/dev/null))"
+exec 4>&-
+read -r cell <&3 || cell="no namespaces could be made for it ($(sed -n 1p "$d/cell.err" 2>/dev/null))"
 case $cell in ok*) cell_pid=\${cell#ok } cell= ;; esac
 ${needs.partitions ? watcher(access) : ''}`,
     close: `
 [ -z "\${watcher:-}" ] || { kill "$watcher"; wait "$watcher"; } 2>/dev/null
 policy_close
-exec 8<&- 7<&- 6<&- 5<&-
-rmdir "$d/root" 2>/dev/null`,
+exec 8<&- 7<&- 6<&- 5<&-`,
+    after: 'rmdir "$d/root" 2>/dev/null',
   }
 }
 
@@ -142,23 +142,30 @@ function setupText({ needs, root, links }: CellParts): string {
   return `d=$1 group=$2 devices=$3 disks=$4
 shift 4
 base=\${d%/*} new=$d/root fstab=$d/fstab
-# Opened now, so that messages still reach the supervisor after pivot_root.
-exec 4>"$d/cell"
 fail() { printf '%s\\n' "$1" >&4; exit 126; }
 read -r pid rest </proc/self/stat || fail 'there is no /proc'
 umask 022
+# Begun now, since the kernel takes ten milliseconds to move a process; all that is done meanwhile is within the policy.
+[ -z "$group" ] || echo 1 >"$group/command/cgroup.procs" &
+joined=$!
 ${FUNCTIONS}
 mkdir "$new" && mount --rbind / "$new" 2>/dev/null || fail 'its own copy of the tree could not be made'
 umount -l ${trees.flatMap((tree) => ['dev', 'proc', 'sys', 'run'].map((name) => `"$new${quotedPath(tree)}/${name}"`)).join(' ')} 2>/dev/null
 mounts=$(while read -r a b c r m rest; do
-  case $m in "$new" | "$new"/*) ;; *) continue ;; esac
+  case $m in
+    "$new" | "$new"/*) ;;
+    /sys/fs/selinux | /sys/firmware/efi/efivars | /sys/fs/cgroup) printf 'here %s\\n' "$m"; continue ;;
+    *) continue ;;
+  esac
   rest=\${rest##* - }
   case \${rest%% *} in ${KERNEL_TYPES}) printf 'umount %s\\n' "$m" ;; *) printf 'keep %s\\n' "$m" ;; esac
 done </proc/self/mountinfo)
 IFS='
 '
+here=
 for line in $mounts; do
   m=\${line#* }
+  case $line in here*) here="$here $m "; continue ;; esac
   case $m in *\\\\*) m=$(printf '%b' "$(printf '%s' "$m" | sed 's/\\\\\\([0-7]\\)/\\\\0\\1/g')") ;; esac
   case $line in
     umount*) umount -l "$m" 2>/dev/null || [ ! -d "$m/self" ] || fail "$m could not be taken away" ;;
@@ -178,7 +185,7 @@ ${
   printf '%s\\n' "/sys $new/sys none bind,${needs.sysfs ? 'rw' : 'ro'},nosuid,nodev,noexec"
   for p in fs/selinux firmware/efi/efivars${needs.files ? ' fs/cgroup' : ''}; do
     case $p in firmware/*) a=${needs.efiVariables ? 'rw' : 'ro'} ;; fs/cgroup) a=rw ;; *) a=ro ;; esac
-    ! grep -q " /sys/$p " /proc/self/mountinfo || printf '%s\\n' "/sys/$p $new/sys/$p none bind,$a,nosuid,nodev,noexec"
+    case $here in *" /sys/$p "*) printf '%s\\n' "/sys/$p $new/sys/$p none bind,$a,nosuid,nodev,noexec" ;; esac
   done
   for p in ${READ_IN_RUN.join(' ')}; do [ ! -d "/run/$p" ] || printf '%s\\n' "/run/$p $new/run/$p none X-mount.mkdir,bind,ro,nosuid,nodev,noexec"; done
   printf '%s\\n' "$base $new$base none X-mount.mkdir,bind,ro,nosuid,nodev,noexec"
@@ -208,7 +215,7 @@ done
 cell_nodes "$new/dev" "$devices" "$made"
 ${needs.devices.map((pattern) => `for n in /dev/${pattern}; do [ ! -c "$n" ] || { mkdir -p "$new\${n%/*}"; cp -a "$n" "$new$n"; }; done`).join('\n')}
 ${links ? LINKS : ''}
-mkdir "$new/run/.old" "$new/run/ironstage-cell" "$new/run/tmp"
+mkdir "$new/run/ironstage-cell" "$new/run/tmp"
 printf '%s\\n' "$devices" >"$new/run/ironstage-cell/devices"
 ${needs.partitions ? SETTLING : ''}
 ${
@@ -228,10 +235,11 @@ ${
 [ ! -d "${tree}$base/mnt" ] || mount --rbind "${tree}$base/mnt" "$new/run/ironstage/mnt"`,
       )
 }
-[ -z "$group" ] || echo 0 >"$group/command/cgroup.procs" || fail 'its control group could not be joined'
-cd "$new" && pivot_root . run/.old || fail 'it could not leave the tree of the target'
+wait "$joined" || fail 'its control group could not be joined'
+# The folder for temporary files is empty yet, so the old tree can be there until it is gone.
+cd "$new" && pivot_root . run/tmp || fail 'it could not leave the tree of the target'
 cd /
-umount -l /run/.old && rmdir /run/.old || fail 'it could not leave the tree of the target'
+umount -l /run/tmp || fail 'it could not leave the tree of the target'
 printf 'ok %s\\n' "$pid" >&4
 # Close descriptors that were open where ironstage was started; a plain shell cannot close those of two digits.
 for n in /proc/self/fd/??*; do

@@ -1,4 +1,7 @@
-/** Device policy of a command's control group: denies other devices even where the command finds their nodes. */
+/**
+ * Device policy of a command's control group: denies other devices even where the command finds their nodes. `m` (mknod) is
+ * allowed for those that it has, since the cell is under the policy before it makes its nodes.
+ */
 export type DevicePolicyKind =
   /** A scope of the target's systemd. */
   | 'systemd'
@@ -36,7 +39,7 @@ policy_close() { :; }`
 
 /**
  * systemd takes numbers as names below /dev/block and /dev/char. Its closed policy already allows the devices that every
- * program may use. `m` (mknod) is allowed as well, since the process is under the policy before it makes its nodes.
+ * program may use.
  */
 const SYSTEMD = `policy_group=
 policy_unit=ironstage-cell-\${d##*/}.scope
@@ -100,14 +103,14 @@ policy_open() {
 policy_devices() {
   access=$1
   for one in $policy_had; do case " $2 " in *" $one "*) ;; *) policy_rule deny "b \${one#*:} rwm" ;; esac; done
-  for one in $2; do policy_rule allow "b \${one#*:} $access" || return 1; done
+  for one in $2; do policy_rule allow "b \${one#*:} \${access}m" || return 1; done
   policy_had=$2
 }
-policy_character() { policy_rule allow "c $1 rw"; }
+policy_character() { policy_rule allow "c $1 rwm"; }
 policy_close() {
   i=0
   while [ -d "$policy_group" ] && [ "$i" -lt 50 ]; do
-    { rmdir "$policy_group/command"; rmdir "$policy_group"; } 2>/dev/null || nap 0.02
+    rmdir "$policy_group/command" "$policy_group" 2>/dev/null || nap 0.02
     i=$((i + 1))
   done
 }`

@@ -13,10 +13,17 @@ export const DISK_FUNCTIONS = `${FILE_FUNCTIONS}
 own=/run/ironstage
 
 # MAJOR:MINOR of a block device's node, by POSIX's long listing.
-node() ( [ -b "$1" ] || exit 1; set -- $(ls -lnL "$1"); printf '%s:%s\\n' "\${5%,}" "$6" )
+node() { [ -b "$1" ] || return 1; set -- $(ls -lnL "$1"); printf '%s:%s\\n' "\${5%,}" "$6"; }
 # Prints the kernel name of MAJOR:MINOR.
 kernel_name() ( at=$(cd -P "$sys/dev/block/$1" 2>/dev/null && pwd) || exit 1; printf '%s\\n' "\${at##*/}" )
-number() ( cat "$sys/class/block/$1/dev" 2>/dev/null )
+number() { read -r number 2>/dev/null <"$sys/class/block/$1/dev" && printf '%s\\n' "$number"; }
+# Succeeds when the loop device is attached to the file.
+backed() {
+  backing=
+  while IFS= read -r line; do backing=$backing\${backing:+
+}$line; done 2>/dev/null <"$sys/block/$1/loop/backing_file"
+  [ "$backing" = "$2" ]
+}
 # Prints the disk of a partition; any other device unchanged.
 whole() (
   if [ -e "$sys/class/block/$1/partition" ]; then at=$(cd -P "$sys/class/block/$1/.." && pwd); printf '%s\\n' "\${at##*/}"
@@ -152,7 +159,7 @@ export function resolveScript(selectors: readonly DiskSelector[], { onlyToRead =
 [ "$chosen" = ${shellWord(selector.name)} ] || refuse ${shellWord(`${selector.name} is not the disk with the serial number or WWN ${selector.identity}: that is `)}"$chosen now"
 allowed="$allowed $chosen"`
       case 'loop':
-        return `[ "$(cat "$sys/block/${selector.name}/loop/backing_file" 2>/dev/null)" = ${shellWord(selector.file)} ] || refuse ${shellWord(`${selector.name} is no longer attached to ${selector.file}`)}
+        return `backed ${selector.name} ${shellWord(selector.file)} || refuse ${shellWord(`${selector.name} is no longer attached to ${selector.file}`)}
 ${
   onlyToRead
     ? ''
@@ -178,7 +185,7 @@ export function holdScript(selectors: readonly DiskSelector[]): string {
       case 'name':
         return `having ${shellWord(selector.identity)} "$1"`
       case 'loop':
-        return `[ "$(cat "$sys/block/$1/loop/backing_file" 2>/dev/null)" = ${shellWord(selector.file)} ]`
+        return `backed "$1" ${shellWord(selector.file)}`
     }
   })
   return `hold_disks() {
@@ -242,13 +249,15 @@ export function guardScript(
   ].join('\n')
 }
 
-/**
- * Shell text that lists the policy's disks: `d NAME MAJOR:MINOR SIZE MODEL` for each; `i NAME WHY` for one in use; `v NAME`
- * for every device that is built on these disks alone; `w WHY` when a disk cannot be found.
- */
-export const disksScript = (selectors: readonly DiskSelector[]): string => `
+const FAILING = `
 refuse() { printf 'w %s\\nk\\n' "$(printf '%s' "$1" | tr '\\n' ' ')"; exit 0; }
-${DISK_FUNCTIONS}
+${DISK_FUNCTIONS}`
+
+/**
+ * Shell text that lists the policy's disks: `d NAME MAJOR:MINOR SIZE MODEL` for each; `i NAME WHY` for one in use; `w WHY`
+ * when a disk cannot be found.
+ */
+export const disksScript = (selectors: readonly DiskSelector[]): string => `${FAILING}
 ${resolveScript(selectors)}
 look_around
 for k in $allowed; do
@@ -257,6 +266,15 @@ for k in $allowed; do
   why=$(in_use "$k" none)
   [ -n "$why" ] || why=$(device_writer "$(for a in $(above "$k"); do number "$a"; done)")
   [ -z "$why" ] || printf 'i %s %s\\n' "$k" "$why"
+done`
+
+/**
+ * Shell text that prints `v NAME` for every device that is built on the policy's disks alone, and for these; `w WHY` when a
+ * disk cannot be found.
+ */
+export const visibleScript = (selectors: readonly DiskSelector[]): string => `${FAILING}
+${resolveScript(selectors, { onlyToRead: true })}
+for k in $allowed; do
   for a in $(above "$k" | sort -u); do
     mine=1
     for b in $(bases "$a"); do case " $allowed " in *" $b "*) ;; *) mine= ;; esac; done

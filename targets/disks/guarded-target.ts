@@ -5,7 +5,7 @@ import { RunRefused } from '../supervised/supervised-run.js'
 import { cellText } from '../confinement/cell-script.js'
 import { describeConfinement, type Confinement } from '../confinement/confinement.js'
 import type { CellNeeds } from '../confinement/needs.js'
-import { disksScript, guardScript, holdScript, quietResolveScript } from './guard-script.js'
+import { disksScript, guardScript, holdScript, quietResolveScript, visibleScript } from './guard-script.js'
 import { hidingDisks, type Visible } from './visible-disks.js'
 import { checkCommand, type Allowances } from './check-command.js'
 import { isBelow } from './operands.js'
@@ -102,9 +102,9 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
   const supervised = new SupervisedExecutor({ ...rest, clock, prepare, allowPath })
   const standIns = new Map(disks.flatMap((disk) => (disk.kind === 'loop' ? [[disk.name, disk.serial] as const] : [])))
 
-  const look = async () => {
+  const look = async (script: string) => {
     own ??= (await supervised.facts()).folder
-    const lines = await supervised.lines(disksScript(disks))
+    const lines = await supervised.lines(script)
     const wrong = lines.find(({ tag }) => tag === 'w')
     if (wrong)
       throw new UserError('no-disk', `${name}: ${wrong.text}`, {
@@ -114,7 +114,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
   }
   let names: ReadonlySet<string> = new Set()
   const visible = async (): Promise<Visible> => {
-    const lines = await look()
+    const lines = await look(visibleScript(disks))
     names = new Set(lines.flatMap(({ tag, text }) => (tag === 'v' ? [text] : [])))
     return { names, standIns }
   }
@@ -132,7 +132,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     scratch,
     confinement: describeConfinement(confinement),
     findDisks: async () => {
-      const lines = await look()
+      const lines = await look(disksScript(disks))
       return lines.flatMap(({ tag, text }) => {
         const found = tag === 'd' ? /^(\S+) (\S+) (\d+) (.*)$/.exec(text) : null
         if (!found) return []

@@ -20,9 +20,9 @@ export function hidingDisks(executor: Executor, visible: () => Promise<Visible>)
     attach: (id, offset) => executor.attach(id, offset),
     start: async (command) => {
       if (posix.basename(command.argv[0]) !== 'lsblk') return executor.start(command)
-      const seen = await visible()
-      if (isJson(command.argv)) return cutDown(await executor.start(command), seen)
-      return executor.start(narrowed(command, seen))
+      if (!isJson(command.argv)) return executor.start(narrowed(command, await visible()))
+      const [run, seen] = await Promise.all([executor.start(command), visible()])
+      return cutDown(run, seen)
     },
   }
 }

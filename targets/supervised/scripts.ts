@@ -8,8 +8,10 @@ export interface CellText {
   enter: string
   /** Runs after the command has started as process `$child`; sets `$cell` to the reason when it could not be confined. */
   watch: string
-  /** Runs when the command has ended. */
+  /** Runs when the command has ended, before its exit code is known to anyone. */
   close: string
+  /** Runs at the end. */
+  after: string
 }
 
 /** Folders for runs; the first usable one is taken. Folders in memory come first: a reboot empties them, as it should. */
@@ -104,14 +106,13 @@ cd /
 trap '' HUP
 mkdir "$d" 2>/dev/null || { rm -rf "$p"; exit 0; }
 ${RUN_FUNCTIONS}
-keep() { printf '%s\\n' "$2" >"$d/$1.new" && mv -f "$d/$1.new" "$d/$1"; }
+# One write each, which readers see whole or not at all: they take an empty file for none.
+keep() { printf '%s\\n' "$2" >"$d/$1"; }
 : >"$d/out"
 : >"$d/err"
 start_of $$
 keep pid "$$ $start"
-mv "$p/in" "$p/run" "$d/" || exit 1
-rmdir "$p"
-refuse() { keep refused "$1"; keep exit 126; rm -f "$d/in" "$d/run"; exit 0; }
+refuse() { keep refused "$1"; keep exit 126; rm -rf "$p"; exit 0; }
 ${guard ?? ''}
 ${cell?.open ?? ''}
 ${secrets.map((path, n) => `set -- $(ls -di ${shellWord(path)} 2>/dev/null); secret${n}=\${1:-none}`).join('\n')}
@@ -119,8 +120,8 @@ set -- ${shellLine(argv)}
 leader=
 command -v setsid >/dev/null 2>&1 && leader=setsid
 (
-  exec <"$d/in" >"$d/out" 2>"$d/err"
-  command -v "$1" >/dev/null 2>&1 || { printf '%s: command not found\\n' "$1" >&2; echo ok >"$d/cell"; exit 127; }
+  exec <"$p/in" >"$d/out" 2>"$d/err"
+  command -v "$1" >/dev/null 2>&1 || { printf '%s: command not found\\n' "$1" >&2; ${cell === null ? '' : 'echo ok >&4; '}exit 127; }
   trap - HUP
   ${cell?.enter ?? 'exec $leader "$@"'}
 ) &
@@ -131,7 +132,8 @@ wait "$child"
 code=$?
 ${cell?.close ?? ''}
 keep exit "$code"
-rm -f "$d/in" "$d/run"
+rm -rf "$p"
+${cell?.after ?? ''}
 ${secrets.map((path, n) => removal(`secret${n}`, shellWord(path))).join('\n')}
 `
 }
@@ -206,37 +208,38 @@ ${follow(stdout, stderr)}`
  * or so lets the script notice that its reader is gone.
  */
 const follow = (stdout: number, stderr: number): string => `
-# A turn of this loop without output starts no program but sleep: it turns many times for every command.
+# Few programs in a turn of this loop: it turns many times for every command.
 printf 'r\\n'
 o=${stdout} e=${stderr} i=0 quiet=0 missing=0 begun=
 tell() {
   n=$(($(wc -c <"$d/$2") - $3))
   [ "$n" -gt 0 ] || { n=0; return 1; }
-  [ "$n" -le 1048576 ] || n=1048576
+  [ "$n" -le 1048576 ] || n=1048576 rest=1
   printf '%s %d\\n' "$1" "$n"
-  tail -c "+$(($3 + 1))" "$d/$2" | head -c "$n"
+  if [ "$3" = 0 ]; then head -c "$n" "$d/$2"; else tail -c "+$(($3 + 1))" "$d/$2" | head -c "$n"; fi
 }
 while :; do
   end=
-  if [ -f "$d/exit" ]; then end=1
+  if [ -s "$d/exit" ]; then end=1
   elif ! alive; then
     # It may have ended just now, or not have written its process id yet.
     missing=$((missing + 1))
-    if [ -f "$d/pid" ]; then [ "$missing" -lt 3 ] || end=gone
+    if [ -s "$d/pid" ]; then [ "$missing" -lt 3 ] || end=gone
     elif [ "$missing" -ge 200 ]; then end=gone; fi
-    [ ! -f "$d/exit" ] || end=1
+    [ ! -s "$d/exit" ] || end=1
   else missing=0
   fi
-  [ -n "$begun" ] || [ ! -f "$d/group" ] || { begun=1; printf 'c\\n'; }
-  more=
+  [ -n "$begun" ] || [ ! -s "$d/group" ] || { begun=1; printf 'c\\n'; }
+  more= rest=
   if [ -s "$d/out" ] && tell o out "$o"; then o=$((o + n)) more=1; fi
   if [ -s "$d/err" ] && tell e err "$e"; then e=$((e + n)) more=1; fi
-  if [ -n "$more" ]; then i=0 quiet=0; continue; fi
-  if [ "$end" = 1 ]; then
+  if [ "$end" = 1 ] && [ -z "$rest" ]; then
     [ ! -f "$d/refused" ] || printf 'w %s\\n' "$(cat "$d/refused")"
-    printf 'x %s\\n' "$(cat "$d/exit")"
+    read -r code <"$d/exit"
+    printf 'x %s\\n' "$code"
     break
   fi
+  if [ -n "$more" ]; then i=0 quiet=0; continue; fi
   [ "$end" != gone ] || { printf 'g\\n'; break; }
   i=$((i + 1)) quiet=$((quiet + 1))
   if [ "$i" -le 10 ]; then nap 0.01; elif [ "$i" -le 30 ]; then nap 0.05; else nap 0.2; fi
@@ -246,7 +249,7 @@ done`
 /** Sends SIGTERM to a run's command; prints `k`. */
 export const cancelScript = (id: string): string => `${RUN_FUNCTIONS}
 d=$base/${shellWord(id)}
-[ -f "$d/exit" ] || { read -r group <"$d/group" && kill -TERM "$group"; } 2>/dev/null
+[ -s "$d/exit" ] || { read -r group <"$d/group" && kill -TERM "$group"; } 2>/dev/null
 printf 'k\\n'`
 
 /** Removes the files of ended runs and of incomplete starts; prints `k`. */
@@ -254,7 +257,7 @@ export const forgetScript = (ids: readonly string[]): string =>
   `${ids
     .map(
       (id) =>
-        `[ ! -f "$base/"${shellWord(id)}/exit ] || rm -rf "$base/"${shellWord(id)}; rm -rf "$base/.new/"${shellWord(id)}.*`,
+        `[ ! -s "$base/"${shellWord(id)}/exit ] || rm -rf "$base/"${shellWord(id)}; rm -rf "$base/.new/"${shellWord(id)}.*`,
     )
     .join('\n')}
 printf 'k\\n'`

@@ -9,15 +9,17 @@ import { printed, shellWord } from './shell-words.js'
 const INLINE = 256 * 1024
 
 /**
- * Files of a target, read and written by scripts.
+ * Files of a target, read and written by scripts. What is read at the same time is read by one script: starting a shell,
+ * and over SSH a channel, takes longer than reading a small file.
  *
  * @param allow called with each path before it is changed; throws for one that must not be
  */
 export function supervisedFiles(conversation: Conversation, allow: (path: string) => void): Files {
+  const reading = new Reading(conversation)
   return {
     read: async (path) => {
       let bytes: Uint8Array | undefined
-      await ask(conversation, 'open', path, READ, (record) => {
+      await reading.ask('open', path, READ, (record) => {
         if (record.kind === 'output') bytes = record.bytes
       })
       return bytes ?? new Uint8Array()
@@ -27,22 +29,22 @@ export function supervisedFiles(conversation: Conversation, allow: (path: string
       const staged = bytes.length > INLINE ? await conversation.stage(bytes) : null
       const input =
         staged === null ? `{\n${printed(bytes)}\n} >"$t"` : `mv -f ${shellWord(staged)} "$t" 2>/dev/null || [ -f "$t" ]`
-      await ask(conversation, 'write', path, writeScript(path, input, bytes.length, mode))
+      await ask(conversation, new Question('write', path, writeScript(path, input, bytes.length, mode)))
     },
     remove: async (path) => {
       allow(path)
-      await ask(conversation, 'unlink', path, REMOVE)
+      await ask(conversation, new Question('unlink', path, REMOVE))
     },
     exists: async (path) => {
       let there = false
-      await ask(conversation, 'stat', path, EXISTS, (record) => {
+      await reading.ask('stat', path, EXISTS, (record) => {
         if (record.kind === 'line' && record.tag === 'y') there = true
       })
       return there
     },
     list: async (path) => {
       let listing = ''
-      await ask(conversation, 'scandir', path, LIST, (record) => {
+      await reading.ask('scandir', path, LIST, (record) => {
         if (record.kind === 'output') listing = Buffer.from(record.bytes).toString('utf8')
       })
       return listing.split('\n').filter(Boolean).sort()
@@ -52,29 +54,83 @@ export function supervisedFiles(conversation: Conversation, allow: (path: string
 
 type Answer = Parameters<Parameters<Conversation['ask']>[1]>[0]
 
-async function ask(
-  conversation: Conversation,
-  what: string,
-  path: string,
-  body: string,
-  take: (record: Answer) => void = () => {},
-): Promise<void> {
-  let failure: string | undefined
-  const doing = `accessing ${path} (${what})`
+/** One access to a file, and what came of it. */
+class Question {
+  /** Error code or sentence of the target; null when it succeeded. */
+  failure: string | null = null
+
+  constructor(
+    readonly what: string,
+    readonly path: string,
+    readonly body: string,
+    readonly take: (record: Answer) => void = () => {},
+  ) {}
+
+  get text(): string {
+    return `(
+f=${shellWord(this.path)}
+fail() { printf 'z %s\\n' "$1"; exit 0; }
+${this.body}
+printf 'k\\n'
+)`
+  }
+
+  throwFailure(target: string): void {
+    const { failure, what, path } = this
+    if (failure === null) return
+    throw new UserError(isErrno(failure) ? failure : 'target-file', `${failure}: ${what} ${path} on ${target}`)
+  }
+}
+
+/** Asks all in one script, whose answers come in the same order. */
+async function askAll(conversation: Conversation, questions: readonly Question[]): Promise<void> {
+  const [{ what, path }] = questions as [Question]
+  const others = questions.length > 1 ? ` and ${questions.length - 1} more` : ''
+  let answered = 0
   await conversation.ask(
-    () => `f=${shellWord(path)}\nfail() { printf 'z %s\\n' "$1"; exit 0; }\n${body}\nprintf 'k\\n'`,
-    (record) => {
-      if (record.kind === 'line' && record.tag === 'z') failure = record.text
-      else take(record)
-      return record.kind === 'line' && (record.tag === 'k' || record.tag === 'z')
+    () => {
+      answered = 0
+      return questions.map(({ text }) => text).join('\n')
     },
-    doing,
+    (record) => {
+      const question = questions[answered]!
+      const last = record.kind === 'line' && (record.tag === 'k' || record.tag === 'z')
+      if (!last) question.take(record)
+      else {
+        question.failure = record.tag === 'z' ? record.text : null
+        answered++
+      }
+      return answered === questions.length
+    },
+    `accessing ${path} (${what})${others}`,
   )
-  if (failure !== undefined)
-    throw new UserError(
-      isErrno(failure) ? failure : 'target-file',
-      `${failure}: ${what} ${path} on ${conversation.name}`,
-    )
+}
+
+async function ask(conversation: Conversation, question: Question): Promise<void> {
+  await askAll(conversation, [question])
+  question.throwFailure(conversation.name)
+}
+
+/** Collects what is asked until the event loop turns. */
+class Reading {
+  #waiting: Question[] = []
+  #answers: Promise<void> | null = null
+
+  constructor(private readonly conversation: Conversation) {}
+
+  async ask(what: string, path: string, body: string, take: (record: Answer) => void): Promise<void> {
+    const question = new Question(what, path, body, take)
+    this.#waiting.push(question)
+    this.#answers ??= this.#next()
+    await this.#answers
+    question.throwFailure(this.conversation.name)
+  }
+
+  async #next(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
+    this.#answers = null
+    await askAll(this.conversation, this.#waiting.splice(0))
+  }
 }
 
 const isErrno = (text: string): text is `E${Uppercase<string>}` => /^E[A-Z]+$/.test(text)
@@ -88,8 +144,9 @@ const READ = `${CHECK_READ}
 [ -d "$base/.read" ] || mkdir -p "$base/.read"
 t=$base/.read/$$
 head -c ${LIMITS.record + 1} "$f" >"$t" 2>/dev/null || { rm -f "$t"; fail EIO; }
-[ "$(($(wc -c <"$t")))" -le ${LIMITS.record} ] || { rm -f "$t"; fail EFBIG; }
-printf 'o %d\\n' "$(($(wc -c <"$t")))"
+n=$(($(wc -c <"$t")))
+[ "$n" -le ${LIMITS.record} ] || { rm -f "$t"; fail EFBIG; }
+printf 'o %d\\n' "$n"
 cat "$t"
 rm -f "$t"`
 

@@ -9,7 +9,7 @@ import type { Executor } from '../executor.js'
 import { finish } from '../../steps/sdk/run-command.js'
 import { cutAtRandom, runsOverCuts } from '../../test/kit/cut-shell.js'
 import { localShell } from './local-shell.js'
-import type { LoginShell } from './login-shell.js'
+import { LinkLost, type LoginShell } from './login-shell.js'
 import { SupervisedExecutor, type SupervisedOptions } from './supervised-executor.js'
 
 const clock = systemClock()
@@ -126,6 +126,42 @@ describe.each(SHELLS)('a target whose sh is %s', (program) => {
     expect(text(await files.read('/proc/sys/kernel/ostype'))).toBe('Linux\n')
   })
 })
+
+test('what is read at the same time is read by one script, and fails alone', async () => {
+  const own = localShell(clock, process.env)
+  let opened = 0
+  const cutOnce: LoginShell = {
+    ...own,
+    open: async (line, options) => {
+      const channel = await own.open(line, options)
+      if (++opened !== 2) return channel
+      const exit = channel.exit.then(() => Promise.reject(new LinkLost('the link is cut')))
+      exit.catch(() => {})
+      return { ...channel, stdout: firstAnswer(channel.stdout), exit }
+    },
+  }
+  const { executor, folder } = await target(cutOnce)
+  await using _ = executor
+  const { files } = executor
+  await executor.facts()
+  for (const name of ['a', 'b']) await writeFile(join(folder, name), name)
+  const answers = await Promise.allSettled([
+    files.read(join(folder, 'a')).then(text),
+    files.read(join(folder, 'none')),
+    files.exists(join(folder, 'none')),
+    files.read(join(folder, 'b')).then(text),
+  ])
+  expect(answers).toMatchObject([{ value: 'a' }, { reason: { code: 'ENOENT' } }, { value: false }, { value: 'b' }])
+  expect(opened).toBe(3)
+})
+
+/** Ends after the first file. */
+async function* firstAnswer(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const all: Uint8Array[] = []
+  for await (const bytes of stream) all.push(bytes)
+  const bytes = Buffer.concat(all)
+  yield bytes.subarray(0, bytes.indexOf('k\n') + 2)
+}
 
 test('loses no exit code and runs no command twice while the link is cut', async () => {
   const shell = cutAtRandom(localShell(clock, process.env), { clock, random: seededRandom(7), cuts: 8 })
@@ -247,12 +283,14 @@ test('folders have mode 0700 and input 0600, and the input is removed in the end
   })
   expect((await stat(folder)).mode & 0o777).toBe(0o700)
   expect((await stat(join(folder, 'z'))).mode & 0o777).toBe(0o700)
-  expect((await stat(join(folder, 'z/in'))).mode & 0o777).toBe(0o600)
+  const beside = join(folder, '.new')
+  const [own] = await readdir(beside)
+  expect((await stat(beside)).mode & 0o777).toBe(0o700)
+  expect((await stat(join(beside, own!, 'in'))).mode & 0o777).toBe(0o600)
   await run.exit
   // The exit code is there a moment before the input is gone.
-  await expect
-    .poll(async () => (await readdir(join(folder, 'z'))).sort())
-    .toEqual(['err', 'exit', 'group', 'out', 'pid'])
+  await expect.poll(() => readdir(beside)).toEqual([])
+  expect((await readdir(join(folder, 'z'))).sort()).toEqual(['err', 'exit', 'group', 'out', 'pid'])
   expect((await readdir(folder)).filter((name) => name.startsWith('staged'))).toEqual([])
 })
 
