@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { constants, setPriority } from 'node:os'
 import { pipeline } from 'node:stream/promises'
 import { XZ_MEMORY_LIMIT } from './xz-coder.js'
 import { held, type Clock } from '../../runtime/index.js'
@@ -52,6 +53,8 @@ export const unxzByProgram = (
 export interface UnxzOptions {
   /** The file's index: its blocks are decompressed side by side then, on as many cores as there are. */
   index?: XzIndex
+  /** The program gets a processor only where nothing else wants one. */
+  background?: boolean
 }
 
 /** The first version that decompresses blocks side by side (its NEWS). */
@@ -80,6 +83,7 @@ async function* decodeByProgram(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const more = await limits(path, options, clock)
   const child = spawn('xz', ['--decompress', '--stdout', '--single-stream', ...more], { stdio: 'pipe' })
+  if (options.background && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
   const ended = once(child, 'close')
   ended.catch(() => {})
   let printed = ''

@@ -1,12 +1,8 @@
 import type { Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
-import { bufferOf, decodedFile } from '../../bytes/index.js'
-import { readContents } from './described-disk.js'
-import { HEADER_OF_DISK, MBR_ENTRIES } from './gpt-setup.js'
-import { imageCache } from './image-contents.js'
-import { partitionsLabelled } from './partitions.js'
+import { bufferOf } from '../../bytes/index.js'
+import { bootRange, forgetDisk, imageBlocks } from './image-blocks.js'
 
-const MIB = 1024 * 1024
 const BLOCK = 4096
 /** Limit on the differences in the result. */
 const MOST_DIFFERENCES = 16
@@ -33,7 +29,7 @@ export interface ImageComparison {
 export async function compareWithImage(device: BlockDevice, imagePath: string, clock: Clock): Promise<ImageComparison> {
   const result: ImageComparison = { identical: true, compared: 0, differences: [], changedBootBlocks: 0 }
   const boot = await bootRange(device)
-  for await (const block of blocks(imageBytes(imagePath, clock))) {
+  for await (const block of imageBlocks(imagePath, clock)) {
     const offset = result.compared
     result.compared += block.length
     const read = bufferOf(await device.read(offset, block.length))
@@ -62,39 +58,4 @@ function note(
     if (last && last.offset + last.length === from) last.length += BLOCK
     else if (result.differences.length < MOST_DIFFERENCES) result.differences.push({ offset: from, length: BLOCK })
   }
-}
-
-/** Clears the fields of a protective MBR and a GPT header that belong to the disk. */
-function forgetDisk(start: Buffer, sectorSize: number): void {
-  start.fill(0, MBR_ENTRIES.from, MBR_ENTRIES.to)
-  for (const { from, to } of HEADER_OF_DISK) start.fill(0, sectorSize + from, sectorSize + to)
-}
-
-async function bootRange(device: BlockDevice): Promise<{ from: number; to: number }> {
-  const [boot] = await partitionsLabelled(device, 'boot')
-  return boot ? { from: boot.offset, to: boot.offset + boot.length } : { from: 0, to: 0 }
-}
-
-/** The image's bytes, from the cache when it is there whole. */
-async function* imageBytes(path: string, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
-  const image = await imageCache.loaded(path, clock)
-  if (!image?.whole) return yield* decodedFile(path, clock)
-  for (let at = 0; at < image.size; at += MIB) yield await readContents(image, at, MIB)
-}
-
-/** Joins and splits pieces into blocks of a MiB. */
-async function* blocks(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
-  let held: Uint8Array[] = []
-  let length = 0
-  for await (const piece of pieces) {
-    held.push(piece)
-    length += piece.length
-    if (length < MIB) continue
-    const all = Buffer.concat(held)
-    let at = 0
-    for (; at + MIB <= length; at += MIB) yield all.subarray(at, at + MIB)
-    held = [all.subarray(at)]
-    length -= at
-  }
-  if (length > 0) yield Buffer.concat(held)
 }

@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parseIgnition, summarizeIgnition, withHostname, type IgnitionConfig } from '../../ignition/index.js'
-import { compareWithImage, inspectDisk, openFileDisk, type DiskReport, type FirstBoot } from '../../machine/index.js'
+import {
+  compareWithImage,
+  inspectDisk,
+  openFileDisk,
+  type DiskReport,
+  type FirstBoot,
+  type ImageDigests,
+} from '../../machine/index.js'
 import { UserError, type Clock } from '../../runtime/index.js'
 import type { StageName } from './deployment-events.js'
 
@@ -12,6 +19,8 @@ export interface RequestedInstallation {
   deleteKargs: readonly string[]
   /** Path of an image on this host; null for an image from a URL. */
   image: string | null
+  /** The same image, read while it was installed. */
+  digests?: ImageDigests
 }
 
 /** Result of one check on the disk. */
@@ -70,7 +79,7 @@ export async function readBack(
     ...tableChecks(disk),
     ignitionCheck(found, disk, asked),
     ...kernelArgumentChecks(disk, asked),
-    ...(asked.image === null ? [] : [await imageCheck(file, disk, asked.image, clock)]),
+    ...(asked.image === null ? [] : [await imageCheck(file, disk, asked.image, asked.digests, clock)]),
     ...(firstBoot === undefined ? [] : [firstBootCheck(disk, firstBoot), ...plannedChecks(firstBoot)]),
   ]
   return {
@@ -152,17 +161,22 @@ function kernelArgumentChecks({ boot }: DiskReport, { appendKargs, deleteKargs }
   ]
 }
 
-async function imageCheck(file: string, { sectorSize }: DiskReport, image: string, clock: Clock): Promise<Check> {
-  const device = await openFileDisk({ path: file, name: 'disk', sectorSize, clock, readOnly: true })
-  try {
-    const { identical, differences, compared } = await compareWithImage(device, image, clock)
-    const found = identical
-      ? `${compared} bytes equal outside the boot filesystem`
-      : `differs from byte ${differences[0]?.offset ?? 0}`
-    return { what: 'image', ok: identical, found }
-  } finally {
-    await device[Symbol.asyncDispose]()
-  }
+async function imageCheck(
+  file: string,
+  { sectorSize }: DiskReport,
+  image: string,
+  digests: ImageDigests | undefined,
+  clock: Clock,
+): Promise<Check> {
+  await using device = await openFileDisk({ path: file, name: 'disk', sectorSize, clock, readOnly: true })
+  const equal = (bytes: number): Check => ({
+    ...{ what: 'image', ok: true, found: `${bytes} bytes equal outside the boot filesystem` },
+  })
+  const quickly = await digests?.equalOn(device, file)
+  if (typeof quickly === 'number') return equal(quickly)
+  const { identical, differences, compared } = await compareWithImage(device, image, clock)
+  if (identical) return equal(compared)
+  return { what: 'image', ok: false, found: `differs from byte ${differences[0]?.offset ?? 0}` }
 }
 
 function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | null): Check {

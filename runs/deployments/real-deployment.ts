@@ -1,5 +1,5 @@
 import { PROMPT_PACE } from '../../agent/index.js'
-import { checkImage } from '../../machine/index.js'
+import { checkImage, ImageDigests } from '../../machine/index.js'
 import { errorChain, Mutex, UserError, uuid, type Random } from '../../runtime/index.js'
 import { readPartitions } from '../../steps/index.js'
 import { withBootNonce } from './boot-nonce.js'
@@ -88,12 +88,14 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
     return made
   }
   const disk = await chosenDisk(on)
+  await using digests = isFile && on.file !== null ? new ImageDigests(image, clock) : undefined
   const { appendKargs = [], deleteKargs = [] } = options
   const running = run.run({
     ...{ enroll, inspect: false, clean },
     finish: async (_, __, hostname) => {
       const requested = { ignition: config, hostname, appendKargs, deleteKargs, image: isFile ? image : null }
-      if (on.file !== null) return readBack(on.file, hostname, requested, undefined, run.seconds, clock)
+      if (on.file !== null)
+        return readBack(on.file, hostname, { ...requested, ...(digests && { digests }) }, undefined, run.seconds, clock)
       if (!reboots) return reportFromTarget(on, hostname, run.seconds)
       const verified = await run.stage('first boot', () =>
         waitForReboot(options, before!, disk, { ...requested, nonce }),

@@ -13,11 +13,11 @@ const RUNS = 3
 /** Between two looks at memory, in milliseconds. */
 const SAMPLING_INTERVAL = 20
 
-/** One deployment, in milliseconds and MiB. */
+/** One deployment, in milliseconds. */
 interface Deployed {
+  /** From the start of the command to its end: with the comparison of the disk with the image. */
   whole: number
   installer: number
-  memory: number
 }
 
 /** A deployment to a file on this host by the real coreos-installer, against the installer alone. Needs root. */
@@ -48,7 +48,7 @@ export async function localTarget(): Promise<Measured[]> {
     }
     const all: Deployed[] = []
     const bare = await median(RUNS, async () => {
-      all.push(await deployed(deploy))
+      all.push(timesOf(await deploy()))
       const install = ['install', DISK, '--image-file', xz, '--ignition-file', config, '--insecure']
       // Not counted: its device, and the udevd beside it.
       return (await alone(...install)) - (await alone('--version'))
@@ -64,7 +64,7 @@ export async function localTarget(): Promise<Measured[]> {
       { what: 'local target, all but the installer', ours: whole - installer, peer: null, reach: 2000, ...each },
       {
         what: 'memory of a local installation, at most',
-        ...{ ours: middle((one) => one.memory), peer: null, reach: 120, unit: 'MiB', runs: RUNS },
+        ...{ ours: await mostMemory(deploy), peer: null, reach: 120, unit: 'MiB', runs: 1 },
       },
     ]
   } finally {
@@ -72,36 +72,42 @@ export async function localTarget(): Promise<Measured[]> {
   }
 }
 
-const DEPLOY = '$ironstage deploy --target "local:$disk" --ignition "$config" --image "$image" --no-cache --json'
+const DEPLOY = `began=$(date +%s%3N)
+$ironstage deploy --target "local:$disk" --ignition "$config" --image "$image" --no-cache --json || exit
+echo "took $(($(date +%s%3N) - began))"`
 
 function succeeded({ code, out }: { code: number | null; out: string }): string {
   if (code !== 0) throw new Error(`a local installation ended with ${code}: ${out.slice(-2000)}`)
   return out
 }
 
-/** Looks at the command while it deploys; what its lines say gives the times. */
-async function deployed(deploy: () => Promise<string>): Promise<Deployed> {
-  let memory = 0
+/** Times of a deployment, from the lines of its command. */
+function timesOf(out: string): Deployed {
+  const stages: { stage: string; at: number }[] = []
+  for (const line of out.split('\n').filter((text) => text.startsWith('{'))) {
+    const { event, stage, elapsed } = JSON.parse(line) as { event: string; stage?: string; elapsed?: number }
+    if (event === 'progress' && stage !== undefined && elapsed !== undefined) stages.push({ stage, at: elapsed * 1000 })
+  }
+  const end = stages.findIndex(({ stage }) => stage === 'reading the disk back')
+  const whole = /^took (\d+)$/m.exec(out)?.[1]
+  if (end < 1 || whole === undefined) throw new Error(`no stage of the installer in ${JSON.stringify(stages)}`)
+  return { whole: Number(whole), installer: stages[end]!.at - stages[end - 1]!.at }
+}
+
+/** The most memory of the command while it deploys, in MiB. Not measured while it is timed: each look stops it for a moment. */
+async function mostMemory(deploy: () => Promise<string>): Promise<number> {
+  let most = 0
   const running = { done: false }
   const watched = (async () => {
     while (!running.done) {
       const pid = await ownProcess(process.pid)
-      if (pid !== undefined) memory = Math.max(memory, await pssOf(pid))
+      if (pid !== undefined) most = Math.max(most, await pssOf(pid))
       await clock.sleep(SAMPLING_INTERVAL)
     }
   })()
-  const out = await deploy().finally(() => (running.done = true))
+  await deploy().finally(() => (running.done = true))
   await watched
-  const stages: { stage: string; at: number }[] = []
-  let whole = 0
-  for (const line of out.split('\n').filter((text) => text.startsWith('{'))) {
-    const { event, stage, elapsed } = JSON.parse(line) as { event: string; stage?: string; elapsed?: number }
-    if (elapsed !== undefined) whole = elapsed * 1000
-    if (event === 'progress' && stage !== undefined && elapsed !== undefined) stages.push({ stage, at: elapsed * 1000 })
-  }
-  const end = stages.findIndex(({ stage }) => stage === 'reading the disk back')
-  if (end < 1) throw new Error(`no stage of the installer in ${JSON.stringify(stages)}`)
-  return { whole, installer: stages[end]!.at - stages[end - 1]!.at, memory }
+  return most
 }
 
 /** The id of ironstage's process among the descendants of a process. */
