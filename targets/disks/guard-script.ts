@@ -249,7 +249,8 @@ export function guardScript(
   ].join('\n')
 }
 
-const FAILING = `
+/** The functions, and one that ends the script with `w WHY`. */
+const REPORTING_FUNCTIONS = `
 refuse() { printf 'w %s\\nk\\n' "$(printf '%s' "$1" | tr '\\n' ' ')"; exit 0; }
 ${DISK_FUNCTIONS}`
 
@@ -257,7 +258,7 @@ ${DISK_FUNCTIONS}`
  * Shell text that lists the policy's disks: `d NAME MAJOR:MINOR SIZE MODEL` for each; `i NAME WHY` for one in use; `w WHY`
  * when a disk cannot be found.
  */
-export const disksScript = (selectors: readonly DiskSelector[]): string => `${FAILING}
+export const disksScript = (selectors: readonly DiskSelector[]): string => `${REPORTING_FUNCTIONS}
 ${resolveScript(selectors)}
 look_around
 for k in $allowed; do
@@ -272,7 +273,7 @@ done`
  * Shell text that prints `v NAME` for every device that is built on the policy's disks alone, and for these; `w WHY` when a
  * disk cannot be found.
  */
-export const visibleScript = (selectors: readonly DiskSelector[]): string => `${FAILING}
+export const visibleScript = (selectors: readonly DiskSelector[]): string => `${REPORTING_FUNCTIONS}
 ${resolveScript(selectors, { onlyToRead: true })}
 for k in $allowed; do
   for a in $(above "$k" | sort -u); do

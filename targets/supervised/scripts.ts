@@ -234,7 +234,7 @@ while :; do
   if [ -s "$d/out" ] && tell o out "$o"; then o=$((o + n)) more=1; fi
   if [ -s "$d/err" ] && tell e err "$e"; then e=$((e + n)) more=1; fi
   if [ "$end" = 1 ] && [ -z "$rest" ]; then
-    [ ! -f "$d/refused" ] || printf 'w %s\\n' "$(cat "$d/refused")"
+    [ ! -s "$d/refused" ] || printf 'w %s\\n' "$(cat "$d/refused")"
     read -r code <"$d/exit"
     printf 'x %s\\n' "$code"
     break
