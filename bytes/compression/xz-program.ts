@@ -55,6 +55,8 @@ export interface UnxzOptions {
   index?: XzIndex
   /** The program gets a processor only where nothing else wants one. */
   background?: boolean
+  /** Ends the program at once, also while it hangs. */
+  signal?: AbortSignal
 }
 
 /** The first version that decompresses blocks side by side (its NEWS). */
@@ -83,14 +85,17 @@ async function* decodeByProgram(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const more = await limits(path, options, clock)
   const child = spawn('xz', ['--decompress', '--stdout', '--single-stream', ...more], { stdio: 'pipe' })
-  if (options.background && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
   const ended = once(child, 'close')
   ended.catch(() => {})
   let printed = ''
   child.stderr.on('data', (text: Buffer) => (printed += text.toString()))
   const fed = feed(path, child.stdin, clock, read)
   fed.catch(() => child.stdout.destroy())
+  const stop = () => child.kill('SIGKILL')
+  options.signal?.addEventListener('abort', stop, { once: true })
   try {
+    if (options.signal?.aborted) stop()
+    if (options.background && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
     const output = child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>
     for (;;) {
       const { done, value } = await held(clock, `decompressing ${path}`, () => output.next().catch(() => END))
@@ -107,7 +112,8 @@ async function* decodeByProgram(
       throw new DecodeError(sentence, { cause: new Error(printed.trim()) })
     }
   } finally {
-    child.kill('SIGKILL')
+    options.signal?.removeEventListener('abort', stop)
+    stop()
     // The program counts as closed when its output is.
     child.stdout.destroy()
     await held(clock, 'ending xz', () => Promise.allSettled([fed, ended]))

@@ -21,7 +21,7 @@ interface Digests {
  */
 export class ImageDigests implements AsyncDisposable {
   readonly #read: Promise<Digests | null>
-  #stopped = false
+  readonly #stop = new AbortController()
 
   /** @param path raw or compressed */
   constructor(path: string, clock: Clock) {
@@ -58,12 +58,12 @@ export class ImageDigests implements AsyncDisposable {
   /** Takes the pieces as they come: joining them to blocks would double the memory of this process. */
   async #digests(path: string, clock: Clock): Promise<Digests | null> {
     if (!(await readXzIndex(path, clock)) || !(await hasXzProgram(clock))) return null
+    const { signal } = this.#stop
     const first = Buffer.alloc(MIB)
     const others: Buffer[] = []
     let block: Hash = newDigest()
     let size = 0
-    for await (const piece of unxzByProgram(path, clock, () => {}, { background: true })) {
-      if (this.#stopped) return null
+    for await (const piece of unxzByProgram(path, clock, () => {}, { background: true, signal })) {
       for (let at = 0; at < piece.length;) {
         const part = piece.subarray(at, at + MIB - (size % MIB))
         if (size < MIB) first.set(part, size)
@@ -81,7 +81,7 @@ export class ImageDigests implements AsyncDisposable {
 
   /** Stops reading. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopped = true
+    this.#stop.abort()
     await this.#read
   }
 }
