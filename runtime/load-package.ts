@@ -1,14 +1,14 @@
 import { UserError } from './error.js'
 
-/** Packages beside the bundle, which an installation may lack, and who needs each. */
+/** Packages beside the bundle, which an installation may lack, and what each is needed for. */
 const NEEDED_FOR = {
-  '@bokuweb/zstd-wasm': 'disks in files need it, and boot artifacts packed with zstd',
-  ext2fs: 'the boot filesystems of simulated disks need it',
-  jiti: 'files of steps need it',
-  libsql: 'state folders and image caches need it; a lab in memory does without',
-  'lzma-native': 'images and boot artifacts packed with xz need it',
-  openpgp: 'signatures of images need it',
-  ssh2: 'targets behind SSH need it',
+  '@bokuweb/zstd-wasm': 'to pack the images of an image cache',
+  ext2fs: 'for the boot filesystems of simulated disks',
+  jiti: 'for files of steps',
+  libsql: 'for state folders and image caches; a lab in memory does without',
+  'lzma-native': 'for images and boot artifacts packed with xz',
+  openpgp: 'for the signatures of images',
+  ssh2: 'for targets behind SSH',
 } as const
 
 export type SeparatePackage = keyof typeof NEEDED_FOR
@@ -40,17 +40,20 @@ const NOT_FOUND = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND'])
 
 /** Errors other than those of an incomplete installation stay as they are. */
 function loadFailure(name: SeparatePackage, cause: unknown): unknown {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  if (NOT_FOUND.has(code))
-    return new UserError('missing-package', `the package ${name} is not installed in full; ${NEEDED_FOR[name]}`, {
-      cause,
-      remedy: 'run npm install --include=optional where ironstage is installed',
-    })
+  const { code, message } = cause as Partial<NodeJS.ErrnoException>
+  if (NOT_FOUND.has(String(code)))
+    return missing(name, 'not installed in full', 'npm install --include=optional', cause)
   // node-gyp-build has no code for what it does not find.
-  if (code === 'ERR_DLOPEN_FAILED' || /^No native build was found/.test(String((cause as Error | undefined)?.message)))
-    return new UserError('missing-package', `the package ${name} is not built for this computer; ${NEEDED_FOR[name]}`, {
-      cause,
-      remedy: `run npm rebuild ${name} --ignore-scripts=false where ironstage is installed`,
-    })
+  if (code === 'ERR_DLOPEN_FAILED' || message?.startsWith('No native build was found'))
+    return missing(name, 'not built for this computer', `npm rebuild ${name}`, cause)
   return cause
+}
+
+/** The command is part of the sentence: a step that fails hands on no more than that. */
+function missing(name: SeparatePackage, problem: string, command: string, cause: unknown): UserError {
+  return new UserError(
+    'missing-package',
+    `the package ${name} is ${problem} (${command}); it is needed ${NEEDED_FOR[name]}`,
+    { cause, remedy: 'run the command where ironstage is installed' },
+  )
 }

@@ -74,7 +74,9 @@ function isFresh() {
     readdirSync(built(room), { recursive: true }).map((path) => join(built(room), path)),
   )
   const inputs = [
-    ...['bundle.js', 'carried-packages.js', 'keep-code.js', 'load-command.js'].map((name) => join(import.meta.dirname, name)),
+    ...['bundle.js', 'carried-packages.js', 'keep-code.js', 'load-command.js'].map((name) =>
+      join(import.meta.dirname, name),
+    ),
     join(root, 'package-lock.json'),
     ...modules.filter((path) => path.endsWith('.js')),
   ]
