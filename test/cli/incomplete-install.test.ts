@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../runtime/index.js'
 /** The built command beside packages of which npm has left one out. */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-/** What `npm install` puts beside the package, as far as its files need it. */
+/** Packages that `npm install` puts beside ironstage's files, which load them. */
 const BESIDE = ['@bokuweb', 'ext2fs', 'jiti', 'lzma-native', 'openpgp', 'ssh2']
 
 /** Installs ironstage without the packages that are named. */
