@@ -1,4 +1,3 @@
-import Database from 'libsql'
 import {
   checkRows,
   closeWithoutLog,
@@ -6,6 +5,7 @@ import {
   isDiskFull,
   jsonProblem,
   openSound,
+  openSqlite,
   UserError,
   type Clock,
   type DatabaseForm,
@@ -98,7 +98,7 @@ type Change =
  */
 export function openMachineStore(file: string, clock: Clock, most?: number): MachineStore {
   const db = openSound(file, () => {
-    const opened = new Database(file)
+    const opened = openSqlite(file)
     try {
       opened.exec(SCHEMA)
       opened.exec(RENAME_METAL_IMAGE)

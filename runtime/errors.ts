@@ -10,6 +10,10 @@ export const ERRORS = catalogue({
     sentence: 'a database or a file of the state folder is damaged or missing',
     remedy: 'look with ironstage state check; ironstage state repair keeps what can be read',
   },
+  'missing-package': {
+    sentence: 'a package that ironstage needs for this is not installed, or not built for this computer',
+    remedy: 'install it with npm install --include=optional, or build it with npm rebuild',
+  },
   'nested-too-deeply': {
     sentence: 'a document is nested more levels deep than is read',
     remedy: 'flatten the document',

@@ -40,6 +40,7 @@ export {
   unlessAborted,
   withinLimit,
 } from './lifetime.js'
+export { importPackage, loadPackage } from './load-package.js'
 export { takeLock, tryLock } from './lock-file.js'
 export { type Logger, type LogLevel, silent, withFields } from './logger.js'
 export {
@@ -87,6 +88,7 @@ export {
 } from './setting.js'
 export { makeFolder } from './files/make-folder.js'
 export { replaceFile, replaceFileSync, replaceLink } from './files/replace-file.js'
+export { openSqlite } from './sqlite.js'
 export { systemClock } from './system-clock.js'
 export { collectSooner, keepGarbageSmall, letGarbageGrow } from './system-memory.js'
 export { systemRandom } from './system-random.js'

@@ -1,5 +1,6 @@
 import type Database from 'libsql'
 import { held, type Clock } from './clock.js'
+import { openSqlite } from './sqlite.js'
 import { systemClock } from './system-clock.js'
 
 /**
@@ -7,9 +8,7 @@ import { systemClock } from './system-clock.js'
  * SQLite's, held by the kernel for the process, so none is left behind by one that was killed. May be let go of twice.
  */
 export async function tryLock(path: string, kind: 'shared' | 'exclusive'): Promise<Disposable | undefined> {
-  // Loaded when first needed: the command's help needs no database.
-  const { default: Database } = await import('libsql')
-  const lock = new Database(path, { timeout: 0 })
+  const lock = openSqlite(path, { timeout: 0 })
   try {
     lock.exec(kind === 'exclusive' ? 'BEGIN EXCLUSIVE' : 'BEGIN')
     // A transaction takes its shared lock with its first read.

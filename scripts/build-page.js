@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { carriedBanner } from './carried-packages.js'
 
 // Makes the dashboard of ui/: the few files of dist/page/ that a browser loads.
 
@@ -16,7 +17,7 @@ await build({
   // Names of files are relative: a proxy may serve the page below another path.
   base: './',
   logLevel: 'warn',
-  plugins: [labOfThePage()],
+  plugins: [labOfThePage(), carriedPackagesNamed()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     ...{ outDir: join(root, 'dist/page'), emptyOutDir: true, target: 'es2022', reportCompressedSize: false },
@@ -59,12 +60,23 @@ function labOfThePage() {
   }
 }
 
+/** Names the packages of the page in its script, after the minifier, which takes comments away. */
+function carriedPackagesNamed() {
+  return {
+    name: 'carried-packages-named',
+    generateBundle(_, files) {
+      for (const file of Object.values(files))
+        if (file.type === 'chunk') file.code = `${carriedBanner(file.moduleIds)}\n${file.code}`
+    },
+  }
+}
+
 function isFresh() {
   if (!existsSync(made)) return false
   const { mtimeMs: since } = statSync(made)
   const below = (folder) => readdirSync(join(root, folder), { recursive: true }).map((path) => join(root, folder, path))
   const inputs = [
-    ...[import.meta.filename, join(root, 'package-lock.json')],
+    ...[import.meta.filename, join(import.meta.dirname, 'carried-packages.js'), join(root, 'package-lock.json')],
     ...below('ui').filter((path) => !/\.test\.ts$/.test(path)),
     ...below('dist/lab/control').filter((path) => path.endsWith('.js')),
   ]

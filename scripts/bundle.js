@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
+import { carriedBanner } from './carried-packages.js'
 
 // Joins what `tsc -b` has built, and the packages that are plain JavaScript, into the few files of dist/bundle/ that
 // users run: hundreds of modules take longer to find than to run. Parts that not every command needs are files of their own.
@@ -60,7 +61,7 @@ async function write(input, output) {
     // Names in the files the modules that a part has; test/cli/start.test.ts reads them.
     experimental: { attachDebugInfo: 'simple' },
   })
-  await bundle.write({ dir: built('bundle'), banner: ({ moduleIds }) => licences(moduleIds), ...output })
+  await bundle.write({ dir: built('bundle'), banner: ({ moduleIds }) => carriedBanner(moduleIds), ...output })
   await bundle.close()
 }
 
@@ -73,22 +74,12 @@ function isFresh() {
     readdirSync(built(room), { recursive: true }).map((path) => join(built(room), path)),
   )
   const inputs = [
-    ...['bundle.js', 'keep-code.js', 'load-command.js'].map((name) => join(import.meta.dirname, name)),
+    ...['bundle.js', 'carried-packages.js', 'keep-code.js', 'load-command.js'].map((name) =>
+      join(import.meta.dirname, name),
+    ),
     join(root, 'package-lock.json'),
     ...modules.filter((path) => path.endsWith('.js')),
   ]
   const { mtimeMs: since } = statSync(made)
   return inputs.every((path) => statSync(path).mtimeMs < since)
-}
-
-/** Licences of the packages that modules are from, as a comment. */
-function licences(modules) {
-  const folders = new Set(modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []))
-  const texts = [...folders].sort().map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one))
-    const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8').trim()
-    return `${name} ${version} (${license})\n\n${text}`
-  })
-  return texts.length === 0 ? '' : `/*!\nThis file contains:\n\n${texts.join('\n\n').replaceAll('*/', '* /')}\n*/`
 }

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { loadPackage } from '../../runtime/index.js'
 
 /** The native coder of lzma-native, below the package's stream, which joins xz streams together. */
 export interface XzCoder {
@@ -26,9 +27,10 @@ interface Lzma {
   CHECK_CRC32: number
 }
 
+const require = createRequire(import.meta.url)
 let loaded: Lzma | undefined
 /** Loaded on first use: most commands never need it. */
-export const lzma = (): Lzma => (loaded ??= createRequire(import.meta.url)('lzma-native') as Lzma)
+export const lzma = (): Lzma => (loaded ??= loadPackage('lzma-native', () => require('lzma-native') as Lzma))
 
 export const newXzCoder = (): XzCoder => new (lzma().Stream)()
 

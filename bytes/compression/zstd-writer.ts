@@ -1,4 +1,5 @@
 import zlib from 'node:zlib'
+import { importPackage } from '../../runtime/index.js'
 
 /** Functions of the library, which is loaded when it is first needed. */
 export interface Zstd {
@@ -22,7 +23,7 @@ let loaded: Promise<Zstd> | undefined
 
 export function loadZstd(): Promise<Zstd> {
   loaded ??= (async () => {
-    const { compress, decompress, init } = await import('@bokuweb/zstd-wasm')
+    const { compress, decompress, init } = await importPackage('@bokuweb/zstd-wasm', () => import('@bokuweb/zstd-wasm'))
     await init()
     const ofNode = (zlib as { zstdDecompressSync?: OfNode }).zstdDecompressSync
     return {

@@ -1,5 +1,5 @@
-import Database from 'libsql'
-import { checkRows, isDiskFull, openSound, type Clock } from '../../runtime/index.js'
+import type Database from 'libsql'
+import { checkRows, isDiskFull, openSound, openSqlite, type Clock } from '../../runtime/index.js'
 import type {
   NodeRecord,
   NodeLists,
@@ -82,7 +82,7 @@ export function openStore({ path, durable = false, largest, from, clock }: Store
     return new RecordStore(rows, clock, from && new Records(from.records))
   }
   return openSound(path, () => {
-    const db = new Database(path)
+    const db = openSqlite(path)
     try {
       if (largest !== undefined)
         db.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA max_page_count = ${Math.ceil(largest / PAGE_SIZE)}`)

@@ -1,10 +1,11 @@
-import Database from 'libsql'
+import type Database from 'libsql'
 import { copyFile, open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   columnsOf,
   decodedRow,
   findingOf,
+  openSqlite,
   temporaryFolder,
   type DatabaseForm,
   type Row,
@@ -59,7 +60,7 @@ function readAll(path: string, form: DatabaseForm): { salvage: Salvage; unreadab
   const problems: string[] = []
   let db: Database.Database | undefined
   try {
-    db = new Database(path)
+    db = openSqlite(path)
     db.prepare('SELECT count(*) FROM sqlite_master').get()
     problems.push(...integrityOf(db), ...versionProblem(db, form))
   } catch (error) {
@@ -200,7 +201,7 @@ const LARGEST = 2 ** 32
 
 async function replaceFirstPage(path: string, folder: string, form: DatabaseForm): Promise<void> {
   const model = join(folder, 'model.db')
-  const db = new Database(model)
+  const db = openSqlite(model)
   form.prepare(db)
   db.exec('PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE')
   const [{ page_size: page } = { page_size: 4096 }] = db.prepare('PRAGMA page_size').all() as { page_size: number }[]

@@ -1,9 +1,8 @@
-import Database from 'libsql'
 import { access, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { IRONIC_DATABASE } from '../../ironic-mock/index.js'
 import { MACHINE_DATABASE } from '../../machine/index.js'
-import { closeToOthers, UserError, type DatabaseForm, type Row } from '../../runtime/index.js'
+import { closeToOthers, openSqlite, UserError, type DatabaseForm, type Row } from '../../runtime/index.js'
 import { masked } from '../masking.js'
 import { bothCopies, copyAll, LOCK_DATABASE, secondCopyIn } from './lock-database.js'
 import { lockStateFolder, type LockedFolder } from './state-folder.js'
@@ -141,7 +140,7 @@ const rememberedIn = ({ tables }: Salvage): Map<string, string> =>
 
 function build(path: string, form: DatabaseForm, { tables }: Salvage): number {
   closeToOthers(path)
-  const db = new Database(path)
+  const db = openSqlite(path)
   let inserted = 0
   try {
     form.prepare(db)

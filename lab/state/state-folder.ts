@@ -1,4 +1,4 @@
-import Database from 'libsql'
+import type Database from 'libsql'
 import { access, chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
@@ -6,6 +6,7 @@ import {
   closeToOthers as closeFileToOthers,
   isDiskFull,
   makeFolder,
+  openSqlite,
   UserError,
 } from '../../runtime/index.js'
 import { bothCopies, copyAll, copyOne, IN_USE, LOCK_DATABASE, markIn, rowsOf, secondCopyIn } from './lock-database.js'
@@ -223,7 +224,7 @@ async function checkVersion(path: string): Promise<void> {
 /** Takes SQLite's exclusive lock, which the kernel holds for the process, so no stale lock survives a SIGKILL. */
 function takeLock(path: string): Database.Database {
   closeFileToOthers(join(path, 'lock'))
-  const lock = new Database(join(path, 'lock'))
+  const lock = openSqlite(join(path, 'lock'))
   try {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE')
     lock.exec('BEGIN EXCLUSIVE')

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type { ExtDisk, ExtLibrary } from 'ext2fs/lib/libext2fs.js'
+import { loadPackage } from '../../runtime/index.js'
 
 /** Flags of {@link ExtFilesystem.open}, and kinds of files, as the library has them. */
 export const EXT = {
@@ -40,7 +41,7 @@ export function loadExt(): LoadedExt {
   const events = ['uncaughtException', 'unhandledRejection'] as const
   const before = events.map((event) => process.listeners(event as 'uncaughtException'))
   const require = createRequire(import.meta.url)
-  const folder = dirname(require.resolve('ext2fs'))
+  const folder = dirname(loadPackage('ext2fs', () => require.resolve('ext2fs')))
   for (const file of Object.keys(require.cache)) if (file.startsWith(folder)) delete require.cache[file]
   const library = require('ext2fs/lib/libext2fs.js') as ExtLibrary
   const ready = new Promise<void>((resolve) => (library.onRuntimeInitialized = resolve))

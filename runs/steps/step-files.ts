@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { errorChain, isObject, UserError } from '../../runtime/index.js'
+import { errorChain, importPackage, isObject, UserError } from '../../runtime/index.js'
 import { managersWith, type HardwareManager, type Step } from '../../steps/index.js'
 
 /**
@@ -28,7 +28,7 @@ async function loadFile(file: string, folder: string): Promise<(Step | HardwareM
   if (!isFile && (/^[./~]/.test(file) || /\.[cm]?[jt]s$/.test(file)))
     throw unusable(`the steps file ${file} does not exist`, `its path is ${path}; create one with ironstage step new`)
   // The compiler loads slowly, so it is imported only when there are step files.
-  const { createJiti } = await import('jiti')
+  const { createJiti } = await importPackage('jiti', () => import('jiti'))
   const jiti = createJiti(join(folder, 'steps'), {
     virtualModules: await packageEntries(),
     fsCache: false,

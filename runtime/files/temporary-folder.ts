@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { tryLock } from '../lock-file.js'
 import { uuid } from '../random.js'
 import { systemRandom } from '../system-random.js'
+import { hasSqlite } from '../sqlite.js'
 
 /** A folder for temporary files, deleted when it is disposed of, or else when the process ends. */
 export interface TemporaryFolder extends AsyncDisposable {
@@ -21,7 +22,8 @@ const HIDDEN_PREFIX = '.ironstage-tmp-'
 
 /**
  * Makes a folder for temporary files. The kernel drops the lock beside it when its process dies, however it dies, and
- * {@link sweepTemporaryFolders} deletes folders without a living owner.
+ * {@link sweepTemporaryFolders} deletes folders without a living owner. Where SQLite is not installed there is no lock, and
+ * the folder of a process that was killed stays.
  *
  * @param parent where the folder goes; the system's folder for temporary files by default
  */
@@ -30,6 +32,8 @@ export async function temporaryFolder(parent?: string): Promise<TemporaryFolder>
   if (parent !== undefined) await sweepTemporaryFolders(parent)
   for (let attempt = 1; ; attempt++) {
     const path = join(where, `${parent === undefined ? PREFIX : HIDDEN_PREFIX}${uuid(systemRandom)}`)
+    // A folder without the file of a lock is one that no sweep touches.
+    if (!hasSqlite()) return ownFolder(path, NO_LOCK)
     // A folder that cannot be written fails here, in the system's words.
     await writeFile(lockOf(path), '', { flag: 'wx' })
     const lock = await tryLock(lockOf(path), 'exclusive').catch((error: unknown) => {
@@ -39,11 +43,17 @@ export async function temporaryFolder(parent?: string): Promise<TemporaryFolder>
     // Another process may have swept the file before it was locked.
     const exists = await stat(lockOf(path)).catch(() => null)
     if (!lock || !exists) continue
-    if (open.size === 0) process.once('exit', deleteAll)
-    open.set(path, lock)
-    await mkdir(path, { mode: 0o700 })
-    return { path, [Symbol.asyncDispose]: () => remove(path) }
+    return ownFolder(path, lock)
   }
+}
+
+const NO_LOCK: Disposable = { [Symbol.dispose]: () => {} }
+
+async function ownFolder(path: string, lock: Disposable): Promise<TemporaryFolder> {
+  if (open.size === 0) process.once('exit', deleteAll)
+  open.set(path, lock)
+  await mkdir(path, { mode: 0o700 })
+  return { path, [Symbol.asyncDispose]: () => remove(path) }
 }
 
 /** Attempts at a folder, each of which a sweep may meet: one of a thousand was met while others swept without a pause. */

@@ -1,4 +1,4 @@
-import { held, UserError, type Clock } from '../../runtime/index.js'
+import { held, importPackage, UserError, type Clock } from '../../runtime/index.js'
 import { SIGNING_KEYS } from './signing-keys.js'
 
 /** Signer of an image. */
@@ -30,7 +30,7 @@ export async function checkSignature(
   clock: Clock,
 ): Promise<SignatureCheck> {
   // Loaded on first use: the library is large, and most images have no signature.
-  const { createMessage, readKeys, readSignature, verify } = await import('openpgp')
+  const { createMessage, readKeys, readSignature, verify } = await importPackage('openpgp', () => import('openpgp'))
   const bad = (why: string, cause?: unknown) =>
     new UserError('image-signature', `the signature of ${shownUrl} is not accepted: ${why}`, {
       ...(cause === undefined ? {} : { cause }),

@@ -49,6 +49,7 @@ test('the package has the program, its declarations, guides and images, and noth
   expect(paths).toContain('dist/bundle/ironstage.js')
   expect(paths).toContain('dist/public/index.d.ts')
   expect(paths).toContain('dist/page/index.html')
+  expect(paths).toEqual(expect.arrayContaining(['LICENSE', 'LICENSES.md', 'NOTICE', 'docs/dependencies.md']))
   const others = paths.filter((path) => path.startsWith('dist/') && !/\.(c?js|cjs\.code|d\.ts)$/.test(path))
   expect(others.filter((path) => !/^dist\/page\/[\w./-]+\.(html|css|svg)$/.test(path))).toEqual([])
   expect(
