@@ -26,11 +26,9 @@ type AgentConfigFlags = Options<keyof typeof AGENT_CONFIG_SHAPES>
  */
 export async function ignitionAgentConfig(flags: AgentConfigFlags, environment: Environment): Promise<number> {
   const config = agentConfig(await agentOptionsOf(flags, environment.variables))
-  environment.stdout.write(`${JSON.stringify(config, null, 2)}\n`)
+  environment.stdout.document(config)
   const { files } = summarizeIgnition(parseIgnition(config))
-  environment.stderr.write(
-    `${[...agentLines(agentOf(config)!), ...files.map((path) => `  writes ${path}`)].join('\n')}\n`,
-  )
+  environment.stderr.lines([...agentLines(agentOf(config)!), ...files.map((path) => `  writes ${path}`)])
   return 0
 }
 

@@ -6,7 +6,7 @@ import {
   readScenario,
   rehearse,
   STORIES,
-  storyText,
+  storyLines,
   withOwnReleases,
   type Scenario,
   type StoryLine,
@@ -37,7 +37,8 @@ export async function rehearseUpgrade(
   const { all = false, list = false, without = [], seed = 1, json = false } = options
   const { stdout, stopped } = environment
   if (list) {
-    stdout.write(json ? listLines() : listText(stdout.columns))
+    if (json) for (const line of listed()) stdout.json(line)
+    else stdout.lines(listText(stdout.columns))
     return 0
   }
   if (all && names.length > 0) throw usageError('scenarios are named beside --all', 'leave --all out, or the names')
@@ -46,8 +47,7 @@ export async function rehearseUpgrade(
   const wanted = all
     ? STORIES
     : await Promise.all((names.length > 0 ? names : [FIRST]).map((name) => scenarioNamed(name, options, environment)))
-  const show = (line: StoryLine): unknown =>
-    stdout.write(json ? `${JSON.stringify(line)}\n` : storyText(line, stdout.columns))
+  const show = (line: StoryLine): void => stdout.either(json, line, storyLines(line, stdout.columns))
   let holds = true
   for (const scenario of wanted) {
     stopped.throwIfAborted()
@@ -100,28 +100,24 @@ function imagesOf(options: RehearsalOptions, environment: Environment): Promise<
   return imagesFor(flags, environment)
 }
 
-const listLines = (): string =>
-  [
-    ...STORIES.map(({ name, title, document = null }) => ({ scenario: name, title, document })),
-    ...ALL_BEHAVIOURS.map(({ name, story, says }) => ({ behaviour: name, scenario: story, says })),
-  ]
-    .map((line) => `${JSON.stringify(line)}\n`)
-    .join('')
+const listed = (): object[] => [
+  ...STORIES.map(({ name, title, document = null }) => ({ scenario: name, title, document })),
+  ...ALL_BEHAVIOURS.map(({ name, story, says }) => ({ behaviour: name, scenario: story, says })),
+]
 
-function listText(columns = 80): string {
-  const shown = (entries: readonly { name: string; text: string }[]): string => {
+function listText(columns = 80): string[] {
+  const shown = (entries: readonly { name: string; text: string }[]): string[] => {
     const width = Math.max(...entries.map(({ name }) => name.length)) + 2
-    return entries
-      .map(({ name, text }) => {
-        const lines = wrapped(text.split(' '), Math.max(30, columns - width - 2))
-        return lines.map((line, at) => `  ${at === 0 ? name.padEnd(width) : ' '.repeat(width)}${line}\n`).join('')
-      })
-      .join('')
+    return entries.flatMap(({ name, text }) => {
+      const lines = wrapped(text.split(' '), Math.max(30, columns - width - 2))
+      return lines.map((line, at) => `  ${at === 0 ? name.padEnd(width) : ' '.repeat(width)}${line}`)
+    })
   }
   return [
-    'Scenarios:\n',
-    shown(STORIES.map(({ name, title }) => ({ name, text: title }))),
-    '\nBehaviours for --without, with the scenario that shows what would happen:\n',
-    shown(ALL_BEHAVIOURS.map(({ name, says, story }) => ({ name, text: `${says} (${story})` }))),
-  ].join('')
+    'Scenarios:',
+    ...shown(STORIES.map(({ name, title }) => ({ name, text: title }))),
+    '',
+    'Behaviours for --without, with the scenario that shows what would happen:',
+    ...shown(ALL_BEHAVIOURS.map(({ name, says, story }) => ({ name, text: `${says} (${story})` }))),
+  ]
 }

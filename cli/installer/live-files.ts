@@ -29,9 +29,8 @@ export function refuseTerminal(output: string | undefined, { stdout }: Environme
 /** Writes to standard output at the speed of its reader. */
 export async function writeTo({ stdout, stopped }: Environment, source: ByteSource): Promise<void> {
   for await (const part of streamOf(source)) {
-    const full = stdout.write(Buffer.from(part.buffer, part.byteOffset, part.length)) === false
-    if (full && stdout.once)
-      await Promise.race([new Promise<void>((resolve) => stdout.once!('drain', resolve)), stopAsked(stopped)])
+    const isFull = stdout.contents(Buffer.from(part.buffer, part.byteOffset, part.length)) === false
+    if (isFull) await Promise.race([stdout.drained(), stopAsked(stopped)])
     stopped.throwIfAborted()
   }
 }

@@ -43,11 +43,8 @@ export async function releaseWrite(dest: string, flags: WriteFlags, environment:
   const tag = place.tag ?? version.replaceAll('+', '_')
   const pullspec = await putRelease(made, { images, place, tag, signal: environment.stopped })
   const { components: all } = made
-  environment.stdout.write(
-    json
-      ? `${JSON.stringify({ pullspec, tag, version, digest: made.image.digest, components: all })}\n`
-      : `${pullspec}\n`,
-  )
+  const { digest } = made.image
+  environment.stdout.either(json, { pullspec, tag, version, digest, components: all }, pullspec)
   return 0
 }
 
@@ -111,7 +108,7 @@ export async function releaseInfo(named: string, flags: ReleaseInfoFlags, enviro
     previous: metadata?.previous ?? [],
     ...{ components, manifests: [...(await release.manifests()).keys()] },
   }
-  environment.stdout.write(flags.json ? `${JSON.stringify(facts)}\n` : factsText(facts))
+  environment.stdout.either(flags.json, facts, factsText(facts))
   return 0
 }
 
@@ -123,7 +120,7 @@ function factsText(facts: {
   baseImageDigest: string | null
   components: Readonly<Record<string, string>>
   manifests: readonly string[]
-}): string {
+}): string[] {
   const { pullspec, version, created, architectures, baseImageDigest, components, manifests } = facts
   const width = Math.max(0, ...Object.keys(components).map(({ length }) => length))
   return [
@@ -136,6 +133,5 @@ function factsText(facts: {
     ...Object.entries(components).map(([name, where]) => `  ${name.padEnd(width)}  ${where}`),
     `manifests      ${manifests.length}`,
     ...manifests.map((name) => `  ${name}`),
-    '',
-  ].join('\n')
+  ]
 }

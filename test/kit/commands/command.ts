@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { run, Stopped, type Environment } from '../../../cli/index.js'
+import { run, Stopped, type RawEnvironment } from '../../../cli/index.js'
 
 export interface CommandRun {
   stdout: string
@@ -53,7 +53,7 @@ export function command(
       if (!interrupted?.()) controller.abort(new Stopped('SIGINT'))
     },
   }
-  const environment: Environment = {
+  const environment: RawEnvironment = {
     argv,
     variables,
     stdout: {
