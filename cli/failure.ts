@@ -1,9 +1,9 @@
-import { errorChain, UserError, userError } from '../runtime/index.js'
+import { errorChain, systemFailure, UserError, userError } from '../runtime/index.js'
 import type { Printer } from './output/printer.js'
 
 /** Prints the error as one sentence, its causes, and the remedy. Gives the exit code: 2 for wrong usage, else 1. */
 export function reportFailure(error: unknown, stderr: Printer): number {
-  const user = userError(error)
+  const user = userError(error) ?? systemFailure(error)
   const [sentence = '', ...causes] = errorChain(user ?? error)
   const { remedy } = user ?? {}
   stderr.lines([

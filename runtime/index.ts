@@ -49,7 +49,9 @@ export {
   isObject,
   jsonText,
   jsonInOnePiece,
+  ownMember,
   pointerParts,
+  readJson,
   readNested,
 } from './json.js'
 export {
@@ -86,7 +88,16 @@ export {
   yesOrNo,
 } from './setting.js'
 export { makeFolder } from './files/make-folder.js'
+export {
+  readNamedFile,
+  readNamedFileSync,
+  readNamedText,
+  refuseSpecialFile,
+  refuseSpecialFiles,
+  type NamedFileLimits,
+} from './files/read-named-file.js'
 export { replaceFile, replaceFileSync, replaceLink } from './files/replace-file.js'
+export { systemFailure } from './system-failure.js'
 export { systemClock } from './system-clock.js'
 export { collectSooner, keepGarbageSmall, letGarbageGrow } from './system-memory.js'
 export { systemRandom } from './system-random.js'

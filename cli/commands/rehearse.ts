@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import {
   ALL_BEHAVIOURS,
   Behaviours,
@@ -12,7 +11,7 @@ import {
   type StoryLine,
 } from '../../cluster/index.js'
 import type { Images } from '../../registry/index.js'
-import { isDiskFull, type Logger, nearest, UserError, wrapped } from '../../runtime/index.js'
+import { isDiskFull, type Logger, nearest, UserError, wrapped, readNamedText } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { imagesFor } from '../streams/fetching.js'
 import { logTo } from '../output/log.js'
@@ -75,7 +74,7 @@ async function scenarioNamed(name: string, options: RehearsalOptions, environmen
   const known = STORIES.find((story) => story.name === name)
   if (known) return known
   try {
-    const file = readScenario(name, await readFile(name, 'utf8'))
+    const file = readScenario(name, await readNamedText(name))
     return await withOwnReleases(file, async (release) => readOwnRelease(await imagesOf(options, environment), release))
   } catch (cause) {
     if (cause instanceof UserError || isDiskFull(cause)) throw cause

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { knownStep, loadManagers, runStep, type StepRunEvent } from '../../runs/index.js'
 import { openStateFolder } from '../../lab/index.js'
-import { systemClock, systemRandom, UserError } from '../../runtime/index.js'
+import { systemClock, systemRandom, UserError, readNamedText, readJson } from '../../runtime/index.js'
 import type { HardwareManager, Step } from '../../steps/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
@@ -151,13 +150,13 @@ async function readArgs(source: string | undefined, environment: Environment): P
   let text = source
   try {
     if (source === '-') text = (await readStandardInput(environment)).toString()
-    else if (!inline) text = await readFile(source, 'utf8')
+    else if (!inline) text = await readNamedText(source)
   } catch (cause) {
     throw wrong('cannot be read', cause)
   }
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = readJson(text, 'the arguments of the step')
   } catch {
     // The parser's own message quotes the text.
     throw wrong(`${inline ? 'is' : 'are'} not JSON`)

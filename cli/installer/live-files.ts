@@ -1,7 +1,7 @@
-import { link, open, readFile, rm } from 'node:fs/promises'
+import { link, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { streamOf, type ByteSource } from '../../bytes/index.js'
-import { type Clock, makeFolder, temporaryFolder } from '../../runtime/index.js'
+import { type Clock, makeFolder, temporaryFolder, readNamedFile } from '../../runtime/index.js'
 import { LiveImageError, type NamedFile } from '../../coreos/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { readStandardInput } from '../options/standard-input.js'
@@ -10,14 +10,14 @@ import { readStandardInput } from '../options/standard-input.js'
 export async function inputBytes(path: string | undefined, environment: Environment): Promise<Buffer> {
   return path === undefined
     ? readStandardInput(environment)
-    : LiveImageError.during(`reading ${path}`, () => readFile(path))
+    : LiveImageError.during(`reading ${path}`, () => readNamedFile(path))
 }
 
 /** The files' bytes, in the order of their names. */
 export async function namedFiles(paths: readonly string[] = []): Promise<NamedFile[]> {
   const files: NamedFile[] = []
   for (const path of paths)
-    files.push({ path, bytes: await LiveImageError.during(`reading ${path}`, () => readFile(path)) })
+    files.push({ path, bytes: await LiveImageError.during(`reading ${path}`, () => readNamedFile(path)) })
   return files
 }
 

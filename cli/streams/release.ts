@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import {
   BUILD_META,
@@ -11,7 +11,7 @@ import {
   type NamedManifest,
 } from '../../coreos/index.js'
 import { parsePlace, type ImagePlace } from '../../registry/index.js'
-import { UserError } from '../../runtime/index.js'
+import { UserError, readNamedText } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { readInputs } from '../options/input-files.js'
 import { imagesFor } from './fetching.js'
@@ -86,7 +86,7 @@ async function manifestFiles(paths: readonly string[]): Promise<NamedManifest[]>
       const names = isFolder
         ? (await readdir(path)).filter((name) => /\.(ya?ml|json)$/.test(name)).sort()
         : [basename(path)]
-      for (const name of names) found.push({ name, text: await readFile(isFolder ? join(path, name) : path, 'utf8') })
+      for (const name of names) found.push({ name, text: await readNamedText(isFolder ? join(path, name) : path) })
     } catch (cause) {
       throw new UserError('file-unreadable', `the manifest ${path} cannot be read`, {
         cause,

@@ -7,6 +7,7 @@ import {
   isDiskFull,
   makeFolder,
   UserError,
+  refuseSpecialFiles,
 } from '../../runtime/index.js'
 import { bothCopies, copyAll, copyOne, IN_USE, LOCK_DATABASE, markIn, rowsOf, secondCopyIn } from './lock-database.js'
 
@@ -149,6 +150,7 @@ async function prepared(path: string): Promise<Database.Database> {
   try {
     // 0700: the databases contain BMC passwords and agent tokens.
     await makeFolder(path, 0o700)
+    await refuseSpecialFiles(path)
     await checkVersion(path)
     await closeToOthers(path)
     await writable(path)
