@@ -1,5 +1,11 @@
 import { CommanderError } from 'commander'
-import { collectSooner, keepGarbageSmall, packageVersion, sweepTemporaryFolders } from '../runtime/index.js'
+import {
+  checkOpenFileLimit,
+  collectSooner,
+  keepGarbageSmall,
+  packageVersion,
+  sweepTemporaryFolders,
+} from '../runtime/index.js'
 import { groupCommands } from './help-groups.js'
 import { printing, Stopped, type Environment, type RawEnvironment } from './environment.js'
 import { reportFailure } from './failure.js'
@@ -18,6 +24,7 @@ export async function run(raw: RawEnvironment): Promise<number> {
   let code = 0
   const perform: Perform = async (work) => {
     environment.begin?.()
+    checkOpenFileLimit()
     await sweepTemporaryFolders()
     environment.stopped.throwIfAborted()
     // `up` lets it grow once it serves. The code is loaded by now: V8 takes none that it compiled with other flags.

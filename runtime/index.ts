@@ -63,6 +63,7 @@ export {
   readDuration,
   sizeText,
 } from './quantity.js'
+export { checkOpenFileLimit } from './open-files.js'
 export { packageFile, packageVersion } from './package-file.js'
 export { type Interceptor, type Point, Probe, type ProbePoint } from './probe.js'
 export {
@@ -97,6 +98,7 @@ export {
   type NamedFileLimits,
 } from './files/read-named-file.js'
 export { replaceFile, replaceFileSync, replaceLink } from './files/replace-file.js'
+export { startFailure } from './start-failure.js'
 export { systemFailure } from './system-failure.js'
 export { systemClock } from './system-clock.js'
 export { collectSooner, keepGarbageSmall, letGarbageGrow } from './system-memory.js'

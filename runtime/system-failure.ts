@@ -1,3 +1,4 @@
+import { getSystemErrorName } from 'node:util'
 import { UserError, type ErrorCode } from './error.js'
 
 interface SystemFailure {
@@ -55,12 +56,18 @@ export function systemFailure(error: unknown): UserError | undefined {
 }
 
 function codeOf(error: Error): string | undefined {
-  const code = 'code' in error ? String(error.code) : undefined
+  const code = 'code' in error && error.code !== '' ? String(error.code) : nativeCodeOf(error)
   if (code === undefined) return undefined
   if (Object.hasOwn(SYSTEM_FAILURES, code)) return code
   // SQLITE_IOERR_WRITE and its like say what was being done.
   const [, general] = /^(SQLITE_[A-Z]+)_/.exec(code) ?? []
   return general !== undefined && Object.hasOwn(SYSTEM_FAILURES, general) ? general : undefined
+}
+
+/** Libraries in Rust have only its text: `Too many open files (os error 24)`. */
+function nativeCodeOf({ message }: Error): string | undefined {
+  const [, number] = /\(os error (\d+)\)/.exec(message) ?? []
+  return number === undefined ? undefined : getSystemErrorName(-Number(number))
 }
 
 const placeOf = (error: Error): string => ('path' in error && typeof error.path === 'string' ? `: ${error.path}` : '')

@@ -40,11 +40,12 @@ describe('a lab whose clients are hostile', () => {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
     await send(`/v1/${encodeURIComponent(HOSTILE)}`, 'GET')
-    const effect = { kind: 'exit-code', code: 1, stderr: HOSTILE }
     const added = await send('/_lab/faults', 'POST', {
-      ...{ match: { node: HOSTILE }, effect, label: HOSTILE },
+      match: { node: 'node-0', phase: 'deploy' },
+      effect: { kind: 'agent-silent' },
+      label: HOSTILE,
     })
-    expect(added.status).toBe(201)
+    expect(added.status, await added.text()).toBe(201)
     const address = `http://127.0.0.1:1/${HOSTILE}`
     const driverInfo = { redfish_address: address, redfish_username: 'a', redfish_password: 'b' }
     await send('/v1/nodes', 'POST', { name: 'hostile', driver: 'redfish', driver_info: driverInfo })

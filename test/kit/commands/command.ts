@@ -22,6 +22,9 @@ export interface CommandOptions {
   rows?: number
 }
 
+const textOf = (piece: string | Uint8Array): string =>
+  typeof piece === 'string' ? piece : Buffer.from(piece).toString()
+
 /** Runs `ironstage ARGV` in this process. */
 export function command(
   argv: readonly string[],
@@ -60,11 +63,11 @@ export function command(
       isTTY,
       ...{ columns, rows },
       write(text) {
-        started.stdout += text
+        started.stdout += textOf(text)
         for (const look of watchers) look()
       },
     },
-    stderr: { write: (text) => void (started.stderr += text) },
+    stderr: { write: (text) => void (started.stderr += textOf(text)) },
     stdin: typeof stdin === 'string' ? Readable.from([Buffer.from(stdin)]) : stdin,
     stopped: controller.signal,
     onInterrupt: (handler) => {
