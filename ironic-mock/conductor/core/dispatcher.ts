@@ -16,6 +16,7 @@ import { commitOf, WAITING_HEARTBEAT } from './reaction-commit.js'
 import { templatesOf } from '../steps/deploy-templates.js'
 import type { Job, Outcome } from './effects.js'
 import type { ConductorEvent, DeadlineKind } from './events.js'
+import { NodeTurns } from './node-turns.js'
 import { yieldToEventLoop } from './yield-to-event-loop.js'
 import type { Subject } from '../agents/perform-agent.js'
 import type { EffectRunner } from './effect-runner.js'
@@ -45,11 +46,14 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #limits: DeadlineTimers
+  /** Of all that changes a node, here and on request of a client. */
+  readonly turns: NodeTurns
   readonly #working = new Map<string, Promise<void>>()
   readonly #stop = sharedAbort()
 
   constructor(options: DispatcherOptions) {
     this.#options = options
+    this.turns = new NodeTurns(options.clock)
     this.#limits = new DeadlineTimers(options.clock, (node, kind) => {
       if (kind === WAITING_HEARTBEAT) this.#takeWaitingHeartbeat(node)
       else this.#inBackground(node, kind, { kind: 'deadline', deadline: kind as DeadlineKind })
@@ -109,36 +113,57 @@ export class Dispatcher {
     event: ConductorEvent,
     { resumed = false, done }: { resumed?: boolean; done?: StoredEffect } = {},
   ): Promise<Readonly<NodeRecord>> {
-    const { store, clock, logger } = this.#options
-    for (;;) {
-      this.#stop.signal.throwIfAborted()
-      const entry = store.records.nodes.get(node)
-      if (!entry) throw ironicErrors.nodeNotFound(node)
-      // The job of this outcome was dropped while it ran.
-      if (done && store.records.effects.get(node)?.[0]?.id !== done.id) return entry.record
-      const reaction = react(this.#situation(entry.record), event)
-      const commit = commitOf(this.#options, entry, reaction, done)
-      if (!commit) {
-        if (reaction.refusal) throw reaction.refusal
-        return entry.record
-      }
-      try {
-        await store.commit(commit)
-      } catch (error) {
-        if (error instanceof StaleRevision) {
-          await yieldToEventLoop(clock)
-          continue
-        }
-        if (error instanceof Duplicate || error instanceof DanglingReference) throw error
-        throw new WriteFailed(node, error)
-      }
-      for (const warning of reaction.warnings) logger('warn', warning, { node })
-      for (const { kind, at } of reaction.deadlines) this.#limits.set(node, kind, at)
-      if (reaction.job) this.#work(node, resumed)
-      else this.#takeWaitingHeartbeat(node)
-      if (reaction.refusal) throw reaction.refusal
-      return store.records.nodes.get(node)?.record ?? { ...entry.record, ...reaction.patch }
+    const { turns } = this
+    let hasTurn = false
+    const takeTurn = async () => {
+      hasTurn = true
+      await turns.take(node)
     }
+    try {
+      if (turns.isTaken(node)) await takeTurn()
+      for (;;) {
+        const record = await this.#attempt(node, event, resumed, done)
+        if (record) return record
+        await yieldToEventLoop(this.#options.clock)
+        if (!hasTurn) await takeTurn()
+      }
+    } finally {
+      if (hasTurn) turns.release(node)
+    }
+  }
+
+  /** Undefined when another writer changed the node first. */
+  async #attempt(
+    node: string,
+    event: ConductorEvent,
+    resumed: boolean,
+    done: StoredEffect | undefined,
+  ): Promise<Readonly<NodeRecord> | undefined> {
+    const { store, logger } = this.#options
+    this.#stop.signal.throwIfAborted()
+    const entry = store.records.nodes.get(node)
+    if (!entry) throw ironicErrors.nodeNotFound(node)
+    // The job of this outcome was dropped while it ran.
+    if (done && store.records.effects.get(node)?.[0]?.id !== done.id) return entry.record
+    const reaction = react(this.#situation(entry.record), event)
+    const commit = commitOf(this.#options, entry, reaction, done)
+    if (!commit) {
+      if (reaction.refusal) throw reaction.refusal
+      return entry.record
+    }
+    try {
+      await store.commit(commit)
+    } catch (error) {
+      if (error instanceof StaleRevision) return undefined
+      if (error instanceof Duplicate || error instanceof DanglingReference) throw error
+      throw new WriteFailed(node, error)
+    }
+    for (const warning of reaction.warnings) logger('warn', warning, { node })
+    for (const { kind, at } of reaction.deadlines) this.#limits.set(node, kind, at)
+    if (reaction.job) this.#work(node, resumed)
+    else this.#takeWaitingHeartbeat(node)
+    if (reaction.refusal) throw reaction.refusal
+    return store.records.nodes.get(node)?.record ?? { ...entry.record, ...reaction.patch }
   }
 
   /** Stops writing at once; resolves when no effect runs any more. */
