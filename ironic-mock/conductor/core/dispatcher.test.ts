@@ -164,3 +164,34 @@ test('a check interval of 0 does not stop the clock', async () => {
   await lab.conductor.setMaintenance(uuid, false)
   await lab.until(uuid, 'clean failed')
 })
+
+test('a change of a node whose rivals come again and again has its turn', async () => {
+  await using lab = await ScriptedLab.open()
+  const [uuid] = await twoNodes(lab)
+  const commit = lab.store.commit.bind(lab.store)
+  // As in a store that writes to a disk: what is requested meanwhile meets the change.
+  lab.store.commit = async (change: Commit) => {
+    await new Promise((resolve) => setImmediate(resolve))
+    return commit(change)
+  }
+  let rivals = 0
+  let isOver = false
+  const rival = async (name: string): Promise<void> => {
+    while (!isOver && rivals < 300) {
+      await lab.conductor.updateNode(uuid, ({ extra }) => ({ extra: { ...extra, [name]: rivals } }))
+      rivals++
+    }
+  }
+  const running = ['a', 'b', 'c', 'd'].map(rival)
+  await settled()
+  const before = rivals
+  await Promise.all([
+    lab.conductor.updateNode(uuid, ({ extra }) => ({ extra: { ...extra, patient: true } })),
+    lab.conductor.setMaintenance(uuid, true),
+  ])
+  const passed = rivals - before
+  isOver = true
+  await Promise.all(running)
+  expect(passed).toBeLessThan(20)
+  expect(await lab.node(uuid)).toMatchObject({ maintenance: true, extra: { patient: true } })
+})

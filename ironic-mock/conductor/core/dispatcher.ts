@@ -114,56 +114,47 @@ export class Dispatcher {
     { resumed = false, done }: { resumed?: boolean; done?: StoredEffect } = {},
   ): Promise<Readonly<NodeRecord>> {
     const { turns } = this
-    let hasTurn = false
-    const takeTurn = async () => {
-      hasTurn = true
-      await turns.take(node)
-    }
+    const { store, clock, logger } = this.#options
+    // Taken only where others wait for the node: without them nothing is to be later than it was.
+    let hasTurn = turns.isTaken(node)
+    if (hasTurn) await turns.take(node)
     try {
-      if (turns.isTaken(node)) await takeTurn()
       for (;;) {
-        const record = await this.#attempt(node, event, resumed, done)
-        if (record) return record
-        await yieldToEventLoop(this.#options.clock)
-        if (!hasTurn) await takeTurn()
+        this.#stop.signal.throwIfAborted()
+        const entry = store.records.nodes.get(node)
+        if (!entry) throw ironicErrors.nodeNotFound(node)
+        // The job of this outcome was dropped while it ran.
+        if (done && store.records.effects.get(node)?.[0]?.id !== done.id) return entry.record
+        const reaction = react(this.#situation(entry.record), event)
+        const commit = commitOf(this.#options, entry, reaction, done)
+        if (!commit) {
+          if (reaction.refusal) throw reaction.refusal
+          return entry.record
+        }
+        try {
+          await store.commit(commit)
+        } catch (error) {
+          if (error instanceof StaleRevision) {
+            await yieldToEventLoop(clock)
+            if (!hasTurn) {
+              hasTurn = true
+              await turns.take(node)
+            }
+            continue
+          }
+          if (error instanceof Duplicate || error instanceof DanglingReference) throw error
+          throw new WriteFailed(node, error)
+        }
+        for (const warning of reaction.warnings) logger('warn', warning, { node })
+        for (const { kind, at } of reaction.deadlines) this.#limits.set(node, kind, at)
+        if (reaction.job) this.#work(node, resumed)
+        else this.#takeWaitingHeartbeat(node)
+        if (reaction.refusal) throw reaction.refusal
+        return store.records.nodes.get(node)?.record ?? { ...entry.record, ...reaction.patch }
       }
     } finally {
       if (hasTurn) turns.release(node)
     }
-  }
-
-  /** Undefined when another writer changed the node first. */
-  async #attempt(
-    node: string,
-    event: ConductorEvent,
-    resumed: boolean,
-    done: StoredEffect | undefined,
-  ): Promise<Readonly<NodeRecord> | undefined> {
-    const { store, logger } = this.#options
-    this.#stop.signal.throwIfAborted()
-    const entry = store.records.nodes.get(node)
-    if (!entry) throw ironicErrors.nodeNotFound(node)
-    // The job of this outcome was dropped while it ran.
-    if (done && store.records.effects.get(node)?.[0]?.id !== done.id) return entry.record
-    const reaction = react(this.#situation(entry.record), event)
-    const commit = commitOf(this.#options, entry, reaction, done)
-    if (!commit) {
-      if (reaction.refusal) throw reaction.refusal
-      return entry.record
-    }
-    try {
-      await store.commit(commit)
-    } catch (error) {
-      if (error instanceof StaleRevision) return undefined
-      if (error instanceof Duplicate || error instanceof DanglingReference) throw error
-      throw new WriteFailed(node, error)
-    }
-    for (const warning of reaction.warnings) logger('warn', warning, { node })
-    for (const { kind, at } of reaction.deadlines) this.#limits.set(node, kind, at)
-    if (reaction.job) this.#work(node, resumed)
-    else this.#takeWaitingHeartbeat(node)
-    if (reaction.refusal) throw reaction.refusal
-    return store.records.nodes.get(node)?.record ?? { ...entry.record, ...reaction.patch }
   }
 
   /** Stops writing at once; resolves when no effect runs any more. */
