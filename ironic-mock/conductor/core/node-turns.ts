@@ -1,9 +1,9 @@
 import { held, type Clock } from '../../../runtime/index.js'
 
 /**
- * Whose turn it is to change a node, in the order in which they came. Of many writers that try again at once only one wins each
- * time, and who comes first may lose for ever: of fifty clients that changed five nodes without a pause, ten had no answer
- * within half a minute.
+ * Whose turn it is to change a node, in the order in which they came. Of many writers that try again at once one wins, and all
+ * others do their work and wait for the event loop once more: of fifty clients that changed five nodes of a busy host without a
+ * pause, some had no answer within half a minute.
  */
 export class NodeTurns {
   /** Those who wait, of each node that somebody has. */
