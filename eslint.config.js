@@ -66,6 +66,18 @@ const ambientModules = {
   ],
 }
 
+/** Text from outside reaches a terminal only through the Printer of cli/output, which makes it harmless. */
+const directOutput = [
+  // In the programs of the simulated machine, `process` is a simulated one: its output has no `write`.
+  "MemberExpression[property.name='write'][object.object.name='process'][object.property.name=/^std(out|err)$/]",
+  "VariableDeclarator[init.name='process'] Property[key.name=/^std(out|err)$/]",
+  'CallExpression[callee.property.name=/^write(v?Sync)?$/][arguments.0.value=/^[12]$/]',
+  'Literal[value=/^\\x2fdev\\x2f(stdout|stderr|tty|fd\\x2f[12])$/]',
+].map((selector) => ({
+  selector,
+  message: 'Print with environment.stdout or environment.stderr (cli/output/printer.ts).',
+}))
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'test/fixtures/'] },
   ...tseslint.configs.recommended,
@@ -100,6 +112,7 @@ export default tseslint.config(
           selector: "NewExpression[callee.name='Date'][arguments.length=0]",
           message: 'Take the time from a Clock (runtime): new Date(clock.now()).',
         },
+        ...directOutput,
       ],
     },
   },

@@ -34,7 +34,10 @@ const COLLECTORS: Readonly<Record<string, Collector>> = {
       inventory,
       ...(rootDisk === null ? {} : { root_disk: rootDisk }),
       boot_interface: bootInterface,
-      configuration: { collectors: collectors.filter((name) => COLLECTORS[name]), managers: managers.list() },
+      configuration: {
+        collectors: collectors.filter((name) => Object.hasOwn(COLLECTORS, name)),
+        managers: managers.list(),
+      },
     }
   },
   'extra-hardware': ({ target, signal }) => extraHardware(target, signal),

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { held, type Clock } from '../runtime/index.js'
+import { held, refuseSpecialFile, type Clock } from '../runtime/index.js'
 import type { ByteSource, Patch } from './byte-source.js'
 
 /** A file with random access, whose ranges can be overwritten in place. */
@@ -17,8 +17,10 @@ export interface FileSource extends ByteSource, AsyncDisposable {
 export async function openFileSource(path: string, clock: Clock, change = false): Promise<FileSource> {
   const io = <T>(work: () => Promise<T>): Promise<T> => held(clock, `reading or writing ${path}`, work)
   const { file, size } = await io(async () => {
-    const opened = await open(path, change ? constants.O_RDWR : constants.O_RDONLY)
+    // A pipe would be opened when its other end is.
+    const opened = await open(path, (change ? constants.O_RDWR : constants.O_RDONLY) | constants.O_NONBLOCK)
     try {
+      refuseSpecialFile(path, await opened.stat())
       return { file: opened, size: await sizeOf(opened) }
     } catch (error) {
       await opened.close()

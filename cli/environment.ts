@@ -1,21 +1,13 @@
 import type { Readable } from 'node:stream'
-
-/** Where a command prints; `columns` and `rows` are the size of a terminal. */
-export interface Output {
-  /** Returns false when the buffer is full, as a Node stream does. */
-  write(text: string | Uint8Array): unknown
-  once?(event: 'drain', listener: () => void): unknown
-  isTTY?: boolean
-  columns?: number
-  rows?: number
-}
+import { reportFailure } from './failure.js'
+import { Printer, type Output } from './output/printer.js'
 
 /** All that a command takes from its process; read here once and passed down. */
 export interface Environment {
   argv: readonly string[]
   variables: Readonly<Record<string, string | undefined>>
-  stdout: Output
-  stderr: Output
+  stdout: Printer
+  stderr: Printer
   stdin: Readable
   /** Aborted by SIGINT, SIGTERM and SIGHUP; a second signal ends the process at once. */
   stopped: AbortSignal
@@ -26,7 +18,22 @@ export interface Environment {
    * is asked to stop as usual.
    */
   onInterrupt?(handler: () => boolean): Disposable
+  /** Takes the errors that nothing caught; without it one ends the process. */
+  onStrayError?(handler: (error: unknown) => void): Disposable
 }
+
+/** An environment whose text goes to streams as it is: only a {@link Printer} writes to them. */
+export interface RawEnvironment extends Omit<Environment, 'stdout' | 'stderr'> {
+  stdout: Output
+  stderr: Output
+}
+
+/** The environment of a command that runs in a raw one. */
+export const printing = (raw: RawEnvironment): Environment => ({
+  ...raw,
+  stdout: new Printer(raw.stdout),
+  stderr: new Printer(raw.stderr),
+})
 
 const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGPIPE: 13, SIGTERM: 15 } as const
 /** SIGPIPE stands for a closed standard output. */
@@ -61,7 +68,7 @@ const END_TIME = 1000
 const UNSETTLED = 13
 
 /** The environment of this process, and how the process ends. */
-export interface ProcessEnvironment extends Environment {
+export interface ProcessEnvironment extends RawEnvironment {
   /** Ends the process with a command's exit code, after its output was written. */
   end(code: number): Promise<void>
 }
@@ -90,6 +97,7 @@ function openText(resources: readonly string[]): string {
 
 export function processEnvironment(): ProcessEnvironment {
   const { stdout, stderr } = process
+  const messages = new Printer(stderr)
   // The exit code stays this one when the process has nothing left to wait for before its command has ended.
   process.exitCode = UNSETTLED
   const controller = new AbortController()
@@ -103,8 +111,8 @@ export function processEnvironment(): ProcessEnvironment {
     controller.abort(reason)
     setTimeout(() => {
       if (reason.signal !== 'SIGPIPE')
-        stderr.write(
-          `ironstage: ${reason.message}, and ended before everything was closed: ${openText(process.getActiveResourcesInfo())}\n`,
+        messages.line(
+          `ironstage: ${reason.message}, and ended before everything was closed: ${openText(process.getActiveResourcesInfo())}`,
         )
       process.exit(reason.exitCode)
     }, STOP_TIME)
@@ -113,11 +121,17 @@ export function processEnvironment(): ProcessEnvironment {
     if (unwritten) return
     unwritten = error
     if (error.code === 'EPIPE') return stop(new Stopped('SIGPIPE'))
-    stderr.write(`ironstage: standard output cannot be written (${error.message.replace(/^\w+: |, \w+$/g, '')})\n`)
+    messages.line(`ironstage: standard output cannot be written (${error.message.replace(/^\w+: |, \w+$/g, '')})`)
     process.exit(1)
   })
   // There is no output left to report it on.
   stderr.on('error', () => {})
+
+  let stray = (error: unknown): void => {
+    reportFailure(error, messages)
+    process.exit(1)
+  }
+  process.on('uncaughtException', (error) => stray(error))
 
   const begin = () => {
     if (began) return
@@ -138,6 +152,11 @@ export function processEnvironment(): ProcessEnvironment {
     onInterrupt: (handler) => {
       interrupted = handler
       return { [Symbol.dispose]: () => void (interrupted = undefined) }
+    },
+    onStrayError: (handler) => {
+      const before = stray
+      stray = handler
+      return { [Symbol.dispose]: () => void (stray = before) }
     },
     end: async (code) => {
       process.exitCode = code

@@ -1,16 +1,14 @@
 import { CommanderError } from 'commander'
 import {
-  errorChain,
+  checkOpenFileLimit,
   collectSooner,
   keepGarbageSmall,
   packageVersion,
   sweepTemporaryFolders,
-  UserError,
-  userError,
-  visibleText,
 } from '../runtime/index.js'
 import { groupCommands } from './help-groups.js'
-import { Stopped, type Environment, type Output } from './environment.js'
+import { printing, Stopped, type Environment, type RawEnvironment } from './environment.js'
+import { reportFailure } from './failure.js'
 import { addLiveCommands } from './installer/live-commands.js'
 import { addMetadataCommands } from './streams/metadata-commands.js'
 import type { AddAction } from './command-action.js'
@@ -20,11 +18,13 @@ import { ToolCommand } from './tool-command.js'
 const COREOS_INSTALLER = 'coreos-installer'
 
 /** Runs the command that the arguments name; gives its exit code: 0, 1 for a failure, 2 for wrong usage. */
-export async function run(environment: Environment): Promise<number> {
+export async function run(raw: RawEnvironment): Promise<number> {
+  const environment = printing(raw)
   const { argv, stderr } = environment
   let code = 0
   const perform: Perform = async (work) => {
     environment.begin?.()
+    checkOpenFileLimit()
     await sweepTemporaryFolders()
     environment.stopped.throwIfAborted()
     // `up` lets it grow once it serves. The code is loaded by now: V8 takes none that it compiled with other flags.
@@ -43,7 +43,9 @@ export async function run(environment: Environment): Promise<number> {
     return code
   } catch (error) {
     if (environment.stopped.aborted) return afterStop(error, environment)
-    return failed(error, stderr)
+    // Commander ends help and the version by an error too.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    return reportFailure(error, stderr)
   }
 }
 
@@ -58,8 +60,8 @@ export function commandLine(environment: Environment, perform: Perform): ToolCom
     .version(packageVersion(), '-V, --version', 'print the version')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void stdout.write(text),
-      writeErr: (text) => void stderr.write(text),
+      writeOut: (text) => stdout.program(text),
+      writeErr: (text) => stderr.program(text),
       getOutHelpWidth: width,
       getErrHelpWidth: width,
     })
@@ -101,19 +103,6 @@ function afterStop(error: unknown, { stopped, stderr }: Environment): number {
   const { reason } = stopped as { reason: unknown }
   let cause = error
   while (cause instanceof Error && cause !== reason && cause.name !== 'AbortError') cause = cause.cause
-  if (!(cause instanceof Error)) failed(error, stderr)
+  if (!(cause instanceof Error)) reportFailure(error, stderr)
   return reason instanceof Stopped ? reason.exitCode : 1
-}
-
-/** The error as one sentence, its cause, and the remedy. */
-function failed(error: unknown, stderr: Output): number {
-  // Commander ends help and the version by an error too.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  const user = userError(error)
-  const [sentence, ...causes] = errorChain(user ?? error).map(visibleText)
-  stderr.write(`ironstage: ${sentence}\n`)
-  for (const cause of causes) stderr.write(`  because: ${cause}\n`)
-  if (user?.remedy) stderr.write(`  try: ${visibleText(user.remedy)}\n`)
-  if (!user && error instanceof Error) stderr.write(`  this is a defect of ironstage:\n${error.stack ?? ''}\n`)
-  return user instanceof UserError && user.kind === 'usage' ? 2 : 1
 }

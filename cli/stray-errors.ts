@@ -1,25 +1,25 @@
 import { ownerOfError, traceOwners, type Logger } from '../runtime/index.js'
+import type { Environment } from './environment.js'
+import { reportFailure } from './failure.js'
 
 /**
  * The last resort of a process that works for many nodes: an error that nothing caught fails the work that it belongs to,
- * and is logged once with the name of that work. An error of no such work ends the process, with its stack, as it does
- * without this.
+ * and is logged once with the name of that work. An error of no such work ends the process, as it does without this.
  */
-export function containStrayErrors(logger: Logger): Disposable {
+export function containStrayErrors({ stderr, onStrayError }: Environment, logger: Logger): Disposable {
   const owners = traceOwners()
-  const caught = (error: unknown) => {
+  const stray = onStrayError?.((error) => {
     const owner = ownerOfError()
     if (!owner) {
-      process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+      reportFailure(error, stderr)
       process.exit(1)
     }
     const ended = !owner.fail(error)
     logger('error', `${owner.name} threw an error that nothing caught${ended ? ', after it had ended' : ''}`, { error })
-  }
-  process.on('uncaughtException', caught)
+  })
   return {
     [Symbol.dispose]: () => {
-      process.off('uncaughtException', caught)
+      stray?.[Symbol.dispose]()
       owners[Symbol.dispose]()
     },
   }

@@ -32,7 +32,7 @@ function addTableCommand(
         program.command(family).description(COMMAND_FAMILIES[family]))
   const command = under.command(name).description(description)
   // A command with others below it leaves their options to them.
-  if (name in COMMAND_FAMILIES) command.enablePositionalOptions()
+  if (Object.hasOwn(COMMAND_FAMILIES, name)) command.enablePositionalOptions()
   if (operand !== undefined) command.argument(operand.startsWith('[') ? operand : `<${operand}>`)
   for (const option of names) command.addOption(asFlag(option, descriptions[option]))
   command.addOption(configFlag(config))

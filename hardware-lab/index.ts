@@ -21,6 +21,6 @@ export { type ExpectedTimes, expectedTimes, timeLeft } from './report/expected-t
 export { reportHtml } from './report/html.js'
 export { junitXml } from './report/junit.js'
 export { runPlanText } from './report/plan-text.js'
-export { runReportText, tableText } from './report/text.js'
+export { runReportLines, tableLines } from './report/text.js'
 export { EVERY, openRehearsal, type Rehearsal } from './rehearsal/rehearsal.js'
 export { discover, foundHostsYaml } from './bmc/discover.js'

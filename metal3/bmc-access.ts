@@ -1,5 +1,5 @@
 import { maskedAddress } from '../bytes/index.js'
-import { UserError } from '../runtime/index.js'
+import { UserError, ownMember } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
 
 /** Driver, interfaces and `driver_info` that BareMetal Operator derives from `spec.bmc`. */
@@ -93,7 +93,7 @@ export function bmcAccess(address: string, account: BmcAccount): BmcAccess {
   const match = ADDRESS.exec(address.includes('://') ? address : `ipmi://${address}`)
   if (!match) throw wrongAddress(address, 'it is not SCHEME://HOST[:PORT][/PATH]')
   const [, scheme = '', transport = 'https', host = '', port, path = '', query = ''] = match
-  const kind = KINDS[scheme]
+  const kind = ownMember(KINDS, scheme)
   if (!kind) throw wrongAddress(address, `its scheme is none of ${Object.keys(KINDS).join(', ')}`)
   if (transport !== 'http' && transport !== 'https')
     throw wrongAddress(address, `after the plus comes http or https, not ${transport}`)

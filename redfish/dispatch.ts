@@ -1,4 +1,4 @@
-import { UserError } from '../runtime/index.js'
+import { UserError, ownMember } from '../runtime/index.js'
 import { ConnectionFailed, type WireRequest, type WireResponse } from '../wire/index.js'
 import { authenticate } from './access/authenticate.js'
 import { HEADERS, jsonAnswer } from './protocol/answers.js'
@@ -52,7 +52,7 @@ export async function answer(service: ServiceParts, request: WireRequest): Promi
   const { resource, machine } = routed
   const { method, target } = request
   const reads = resource?.reads ?? NO_RESOURCE
-  const call = METHODS[method] === 'get' ? reads : (resource?.changes ?? reads)
+  const call = ownMember(METHODS, method) === 'get' ? reads : (resource?.changes ?? reads)
   const point: RedfishPoint = {
     ...{ kind: 'bmc', call, method, target, ...(machine && { machine: machine.spec.id }) },
     lie: () => (isLie = true),
@@ -103,7 +103,7 @@ async function answerRouted(
   // The root is read at every start of a client; only what a query puts into it depends on who asks.
   const caller = !isOpen ? authenticate(service, request, machine) : search === '' ? undefined : known(service, request)
   if (!resource || (resource.kind === 'machine' && !machine)) throw refused(404, 'ResourceMissingAtURI', [path])
-  const method = METHODS[request.method]
+  const method = ownMember(METHODS, request.method)
   const isAllowed = method && (resource[method] ?? (method === 'get' ? resource.raw : undefined))
   if (!isAllowed)
     throw refused(405, 'OperationNotAllowed', [], {

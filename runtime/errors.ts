@@ -14,13 +14,29 @@ export const ERRORS = catalogue({
     sentence: 'a package that ironstage needs for this is not installed, or not built for this computer',
     remedy: 'install it with npm install --include=optional, or build it with npm rebuild',
   },
+  'endless-file': {
+    sentence: 'a file that was named has more than is read',
+    remedy: 'name a file that ends',
+  },
   'nested-too-deeply': {
     sentence: 'a document is nested more levels deep than is read',
     remedy: 'flatten the document',
   },
+  'silent-file': {
+    sentence: 'nothing comes from a pipe that was named',
+    remedy: 'name a file, or a pipe whose program writes and ends',
+  },
+  'special-file': {
+    sentence: 'a pipe, a socket or a device stands where a file must be',
+    remedy: 'name a file; in a folder of ironstage, remove what stands in its place',
+  },
   'state-folder': {
     sentence: 'the state folder cannot be read or written',
     remedy: 'check its permissions, its disk and its space, or name another folder with --state-dir',
+  },
+  'temporary-folder': {
+    sentence: 'the folder for temporary files cannot be used',
+    remedy: 'name a folder that exists and may be written with TMPDIR',
   },
   'too-many-aliases': {
     sentence: 'a YAML document repeats itself by too many aliases',

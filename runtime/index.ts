@@ -50,7 +50,9 @@ export {
   isObject,
   jsonText,
   jsonInOnePiece,
+  ownMember,
   pointerParts,
+  readJson,
   readNested,
 } from './json.js'
 export {
@@ -62,6 +64,7 @@ export {
   readDuration,
   sizeText,
 } from './quantity.js'
+export { checkOpenFileLimit } from './open-files.js'
 export { packageFile, packageVersion } from './package-file.js'
 export { type Interceptor, type Point, Probe, type ProbePoint } from './probe.js'
 export {
@@ -87,8 +90,18 @@ export {
   yesOrNo,
 } from './setting.js'
 export { makeFolder } from './files/make-folder.js'
+export {
+  readNamedFile,
+  readNamedFileSync,
+  readNamedText,
+  refuseSpecialFile,
+  refuseSpecialFiles,
+  type NamedFileLimits,
+} from './files/read-named-file.js'
 export { replaceFile, replaceFileSync, replaceLink } from './files/replace-file.js'
 export { openSqlite } from './sqlite.js'
+export { startFailure } from './start-failure.js'
+export { systemFailure } from './system-failure.js'
 export { systemClock } from './system-clock.js'
 export { collectSooner, keepGarbageSmall, letGarbageGrow } from './system-memory.js'
 export { systemRandom } from './system-random.js'
@@ -100,7 +113,7 @@ export { type ClockMode, LabClock, standsStill } from './system-lab-clock.js'
 export { didYouMean, nearest } from './text/nearest.js'
 export { literalPattern, wildcard } from './text/patterns.js'
 export { shared } from './text/shared-texts.js'
-export { columns, type ColumnOptions, wrapped } from './text/text-layout.js'
+export { columnLines, columns, type ColumnOptions, wrapped } from './text/text-layout.js'
 export { schemaProblem, type SchemaProblem } from './text/schema-problem.js'
 export { yamlPlace } from './text/yaml-place.js'
-export { visibleLine, visibleText } from './visible-text.js'
+export { visibleJson, visibleLine, visibleText } from './text/visible-text.js'

@@ -125,6 +125,21 @@ function opensDeeper(text: string): boolean {
 const [QUOTE, BACKSLASH, NEWLINE] = [0x22, 0x5c, 0x0a]
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
+/**
+ * The member of a table that a name from outside names: `constructor`, `toString` and `__proto__` are in every object, and are
+ * members of no table.
+ */
+export const ownMember = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined
+
+/**
+ * JSON of others, as a value that may be walked by recursion.
+ *
+ * @throws UserError `nested-too-deeply`; SyntaxError
+ */
+export const readJson = (text: string, what: string): unknown =>
+  readNested(text, what, (json) => JSON.parse(json) as unknown)
+
 /** Whether a parsed JSON value is an object: not null, and not a list. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

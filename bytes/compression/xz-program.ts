@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
 import { pipeline } from 'node:stream/promises'
 import { XZ_MEMORY_LIMIT } from './xz-coder.js'
-import { held, type Clock } from '../../runtime/index.js'
+import { held, startFailure, type Clock } from '../../runtime/index.js'
 import { fileStream } from '../byte-stream.js'
 import { DecodeError } from './decode-error.js'
 import { withoutLostTail } from './lost-tail.js'
@@ -24,6 +24,8 @@ function versionOf(clock: Clock): Promise<Version | null> {
 
 async function answers(): Promise<Version | null> {
   const child = spawn('xz', ['--version'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const failure = startFailure(child)
+  if (failure) return failure.catch(() => null)
   let printed = ''
   child.stdout.on('data', (text: Buffer) => (printed += text.toString()))
   return new Promise((resolve) => {
@@ -85,6 +87,8 @@ async function* decodeByProgram(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const more = await limits(path, options, clock)
   const child = spawn('xz', ['--decompress', '--stdout', '--single-stream', ...more], { stdio: 'pipe' })
+  const failure = startFailure(child)
+  if (failure) await failure
   const ended = once(child, 'close')
   ended.catch(() => {})
   let printed = ''

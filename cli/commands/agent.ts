@@ -32,7 +32,7 @@ export async function agent(
   const { stdout, stopped } = environment
   const json = options.json ?? false
   const say = (event: string, text: string, fields: Record<string, unknown> = {}) =>
-    void stdout.write(json ? `${JSON.stringify({ event, ...fields })}\n` : `${text}\n`)
+    stdout.either(json, { event, ...fields }, text)
   const { 'state-dir': stateDir, machine: id, mac } = options
   const hardware = options.hardware === undefined ? undefined : await readOneMachine(options.hardware)
   const managers = options.steps && (await loadManagers(options.steps))
@@ -108,10 +108,12 @@ async function realAgent(
   )
   const { callbackUrl, ironicUrl } = running
   const token = 'token' in serves ? { token: serves.token } : {}
-  stdout.write(
-    json
-      ? `${JSON.stringify({ event: 'ready', callback_url: callbackUrl, ...token, ...(ironicUrl === undefined ? {} : { ironic_url: ironicUrl }) })}\n`
-      : `the agent on ${request.target} is at ${callbackUrl}${'token' in token ? `, token ${token.token}` : ` for the Ironic at ${ironicUrl}`}\n`,
+  const url = ironicUrl === undefined ? {} : { ironic_url: ironicUrl }
+  const caller = 'token' in token ? `, token ${token.token}` : ` for the Ironic at ${ironicUrl}`
+  stdout.either(
+    json,
+    { event: 'ready', callback_url: callbackUrl, ...token, ...url },
+    `the agent on ${request.target} is at ${callbackUrl}${caller}`,
   )
   await stopAsked(stopped)
   return 0

@@ -27,10 +27,10 @@ export async function bmhExplain(
   const { hosts, findings } = wantedHosts(
     manifests.map(({ name, bytes }) => ({ name, text: Buffer.from(bytes).toString() })),
   )
-  const line = (value: object) => stdout.write(`${JSON.stringify(value)}\n`)
+  const line = (value: object) => stdout.json(value)
   for (const finding of findings)
     if (json) line({ event: 'finding', ...finding })
-    else stderr.write(`${manifestFindingLine(finding)}\n`)
+    else stderr.line(manifestFindingLine(finding))
   // With a wrong manifest no host is applied: a file is applied as a whole.
   if (findings.some(({ kind }) => kind === 'error')) return 1
   const ramdisk = ramdiskSource(environment.variables)
@@ -44,7 +44,7 @@ export async function bmhExplain(
     const explained = await explainHost(wanted, options)
     isFine &&= explained.ok
     if (json) for (const event of events(explained)) line(event)
-    else stdout.write(explanationText(explained))
+    else stdout.lines(explanationText(explained))
   }
   return isFine ? 0 : 1
 }
@@ -60,7 +60,7 @@ function events({ name, file, document, bmcAddress, notes, states, ok }: HostExp
   ]
 }
 
-function explanationText({ name, file, document, bmcAddress, notes, states, ok }: HostExplanation): string {
+function explanationText({ name, file, document, bmcAddress, notes, states, ok }: HostExplanation): string[] {
   const shown = states.flatMap(({ state, why, calls, error }) => {
     const known = calls.filter((call) => call.known).length
     return [
@@ -76,8 +76,8 @@ function explanationText({ name, file, document, bmcAddress, notes, states, ok }
     ...notes.map((note) => `  note: ${note}`),
     ...shown,
     '',
-    ok ? '' : `${name} does not get through.\n`,
-  ].join('\n')
+    ...(ok ? [] : [`${name} does not get through.`]),
+  ]
 }
 
 function callLines({ method, path, microversion, body, status, refusal, why, times }: ExplainedCall): string[] {

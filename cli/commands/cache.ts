@@ -60,7 +60,7 @@ async function opened(
     )
   return {
     cache: await openImageCache({ folder }, { clock: systemClock(), logger: silent }),
-    print: (event, text) => void stdout.write(options.json ? `${JSON.stringify(event)}\n` : `${text}\n`),
+    print: (event, text) => void stdout.either(options.json, event, text),
   }
 }
 

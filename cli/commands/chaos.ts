@@ -22,7 +22,7 @@ export async function chaos(
     ...{ shrink: !whole, signal: stopped },
   })
   const files = out === undefined ? [] : await write(report, out)
-  stdout.write(json ? `${JSON.stringify({ ...report, files })}\n` : text(report, files))
+  stdout.either(json, { ...report, files }, text(report, files))
   return report.violations.length > 0 ? 1 : 0
 }
 
@@ -32,14 +32,14 @@ function lengthOf(text: string): number {
   throw usageError(`--duration ${text} is not a length of time`, 'write it as 10m')
 }
 
-function text(report: ChaosReport, files: readonly string[]): string {
+function text(report: ChaosReport, files: readonly string[]): string[] {
   const { plan, violations, strikes, deployments, active, shortest } = report
   const lines = [
     `seed ${plan.seed}: ${count(plan.nodes.length, 'node')}, ${durationText(plan.duration)} of lab time`,
     `${count(plan.faults.length, 'fault')} struck ${count(strikes, 'time')}; ` +
       `${count(deployments, 'deployment')} asked for, ${count(active, 'time')} active`,
   ]
-  if (violations.length === 0) return [...lines, 'all invariants held', ''].join('\n')
+  if (violations.length === 0) return [...lines, 'all invariants held']
   for (const { invariant, node, seen, at } of violations)
     lines.push(`${invariant}: ${node === null ? '' : `${node}: `}${seen} (after ${durationText(at)})`)
   if (shortest) {
@@ -47,11 +47,18 @@ function text(report: ChaosReport, files: readonly string[]): string {
     const left = count(shortest.plan.faults.length, 'fault')
     lines.push(`shrunk to ${left} and ${count(shortest.plan.actions.length, 'wish', 'es')} in ${count(runs, 'run')}`)
     if (files.length === 0)
-      lines.push('', faultsYaml(shortest.plan, violation).trimEnd(), '', chaosTest(shortest.plan, violation).trimEnd())
+      lines.push(
+        '',
+        ...linesIn(faultsYaml(shortest.plan, violation)),
+        '',
+        ...linesIn(chaosTest(shortest.plan, violation)),
+      )
   }
   if (files.length > 0) lines.push(`written: ${files.join(', ')}`)
-  return [...lines, ''].join('\n')
+  return lines
 }
+
+const linesIn = (file: string): string[] => file.trimEnd().split('\n')
 
 const count = (number: number, what: string, plural = 's'): string => `${number} ${what}${number === 1 ? '' : plural}`
 

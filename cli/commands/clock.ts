@@ -42,6 +42,6 @@ function move(by: string | undefined, until: string | undefined, within: string 
 
 function print(report: ClockReport, { json }: { json?: boolean }, { stdout }: Environment): number {
   const { mode, labTime, elapsed } = report
-  stdout.write(json ? `${JSON.stringify(report)}\n` : `${labTime}  ${mode}, ${durationText(elapsed)} since the start\n`)
+  stdout.either(json, report, `${labTime}  ${mode}, ${durationText(elapsed)} since the start`)
   return 0
 }

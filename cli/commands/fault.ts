@@ -21,8 +21,8 @@ export async function faultList(
   environment: Environment,
 ): Promise<number> {
   const { faults } = await withLab(url, environment, (lab) => lab.faults(label === undefined ? {} : { label }))
-  for (const fault of faults) environment.stdout.write(`${json ? JSON.stringify(fault) : line(fault)}\n`)
-  if (faults.length === 0 && !json) environment.stdout.write('there are no faults\n')
+  for (const fault of faults) environment.stdout.either(json, fault, line(fault))
+  if (faults.length === 0 && !json) environment.stdout.line('there are no faults')
   return 0
 }
 
@@ -41,7 +41,7 @@ export async function faultAdd(
     const all = documents.flatMap(listIn) as FaultDocument[]
     // One by itself is refused by its own name, not as the first of a list.
     const faults = all.length === 1 ? [await lab.addFault(all[0]!)] : (await lab.addFault(all)).faults
-    for (const added of faults) environment.stdout.write(`${options.json ? JSON.stringify(added) : line(added)}\n`)
+    for (const added of faults) environment.stdout.either(options.json, added, line(added))
   })
   return 0
 }

@@ -39,9 +39,8 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
   const { stdout, stopped } = environment
   const { json = false, 'state-dir': stateDir, 'hosts-out': hostsFile } = options
   const logger = logTo(environment, json)
-  using _ = containStrayErrors(logger)
-  const say = (event: string, text: string, fields: Record<string, unknown> = {}) =>
-    void stdout.write(json ? `${JSON.stringify({ event, ...fields })}\n` : `${text}\n`)
+  using _ = containStrayErrors(environment, logger)
+  const say: Say = (event, text, fields = {}) => stdout.either(json, { event, ...fields }, text)
   const clock = new LabClock({ mode: options.speed ?? 1 })
   const ironicUrl = options['ironic-url'] === 'env' ? endpointOf(environment.variables) : options['ironic-url']
   const nodes = {
@@ -79,7 +78,7 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
 /** An Ironic refuses the inspection data of a ramdisk that is up before it has begun to wait for it. */
 const BOOT_TIME = '5s'
 
-type Say = (event: string, text: string, fields?: Record<string, unknown>) => void
+type Say = (event: string, text: string | readonly string[], fields?: Record<string, unknown>) => void
 
 function sayReady(
   running: Fleet,
@@ -104,7 +103,7 @@ function sayReady(
     control_url: controlUrl,
     ...(uiUrl ? { ui_url: uiUrl } : {}),
   }
-  say('ready', lines.join('\n'), {
+  say('ready', lines, {
     machines,
     ...urls,
     ...(ipmi ? { ipmi_ports: ipmi.ports } : {}),

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import {
   agentConfig,
@@ -11,7 +10,7 @@ import {
 } from '../../coreos/index.js'
 import { FormatError, maskedAddresses } from '../../bytes/index.js'
 import { summarizeIgnition, parseIgnition } from '../../ignition/index.js'
-import { UserError } from '../../runtime/index.js'
+import { UserError, readNamedFile } from '../../runtime/index.js'
 import type { AGENT_CONFIG_SHAPES } from '../options/table/agent-config.js'
 import type { Environment } from '../environment.js'
 import { keyfilesOfNmstate } from '../installer/nmstate.js'
@@ -26,11 +25,9 @@ type AgentConfigFlags = Options<keyof typeof AGENT_CONFIG_SHAPES>
  */
 export async function ignitionAgentConfig(flags: AgentConfigFlags, environment: Environment): Promise<number> {
   const config = agentConfig(await agentOptionsOf(flags, environment.variables))
-  environment.stdout.write(`${JSON.stringify(config, null, 2)}\n`)
+  environment.stdout.document(config)
   const { files } = summarizeIgnition(parseIgnition(config))
-  environment.stderr.write(
-    `${[...agentLines(agentOf(config)!), ...files.map((path) => `  writes ${path}`)].join('\n')}\n`,
-  )
+  environment.stderr.lines([...agentLines(agentOf(config)!), ...files.map((path) => `  writes ${path}`)])
   return 0
 }
 
@@ -145,7 +142,7 @@ const defined = <T extends object>(object: T): { [K in keyof T]?: NonNullable<T[
 
 async function contents(path: string, named: string): Promise<Buffer> {
   try {
-    return await readFile(path)
+    return await readNamedFile(path)
   } catch (cause) {
     throw new UserError('agent-config-file', `the file ${path} of ${named} cannot be read`, {
       cause,

@@ -43,7 +43,7 @@ export async function ignitionValidate(
   for (const input of await readInputs(files, environment)) {
     const report = validateIgnition(input.bytes)
     if (!report.valid) refused++
-    stdout.write(json ? `${JSON.stringify(reportJson(input, report))}\n` : reportText(input, report))
+    stdout.either(json, reportJson(input, report), reportText(input, report))
   }
   return refused === 0 ? 0 : 1
 }
@@ -59,7 +59,7 @@ const reportJson = ({ name, bytes }: InputFile, report: IgnitionReport) => ({
   })),
 })
 
-function reportText({ name, bytes }: InputFile, report: IgnitionReport): string {
+function reportText({ name, bytes }: InputFile, report: IgnitionReport): string[] {
   const lines = report.findings.map((finding) => `${name}: ${findingLine(finding)}`)
   if (report.valid) {
     const experimental = isExperimental(report.version!) ? ', experimental: later Ignitions will refuse it' : ''
@@ -69,7 +69,7 @@ function reportText({ name, bytes }: InputFile, report: IgnitionReport): string 
     const hint = hintFor(bytes)
     lines.push(`${name}: refused: ${report.refusal}${hint === null ? '' : ` (${hint})`}`)
   }
-  return `${lines.join('\n')}\n`
+  return lines
 }
 
 /** A clearer sentence than Ignition's for bytes that are no config of spec 3 at all. */
@@ -130,13 +130,13 @@ async function readConfigs(files: readonly string[], environment: Environment): 
 
 /** Warnings go beside the config that is printed. */
 function warn(name: string, { findings }: IgnitionReport, { stderr }: Environment): void {
-  for (const finding of findings) stderr.write(`${name}: ${findingLine(finding)}\n`)
+  for (const finding of findings) stderr.line(`${name}: ${findingLine(finding)}`)
 }
 
 function print(config: SpecConfig, from: SpecVersion, to: SpecVersion | undefined, { stdout }: Environment): void {
   const translated = translateIgnition(config, from, to ?? from)
   const { ignition, ...rest } = translated
-  stdout.write(`${JSON.stringify({ ignition, ...rest }, null, 2)}\n`)
+  stdout.document({ ignition, ...rest })
 }
 
 /** `ironstage ignition show FILE`: what is in it, without secrets; `--cat PATH` prints one file that it writes. */
@@ -150,7 +150,7 @@ export async function ignitionShow(
   if (cat !== undefined) return catFile(config, cat, environment)
   warn(input!.name, report, environment)
   const summary = { ...summarizeIgnition(parseIgnition(config)), ...alsoIn(config) }
-  environment.stdout.write(json ? `${JSON.stringify(summary)}\n` : summaryText(summary))
+  environment.stdout.either(json, summary, summaryText(summary))
   return 0
 }
 
@@ -163,7 +163,7 @@ async function catFile(config: SpecConfig, path: string, { stdout, stopped }: En
   const fetch = ignitionFetch({ clock: systemClock(), signal: stopped })
   for (const resource of [file.contents ?? {}, ...(file.append ?? [])]) {
     const bytes = await resourceBytes(resource, fetch)
-    if (bytes) stdout.write(Buffer.from(bytes).toString())
+    if (bytes) stdout.contents(bytes)
   }
   return 0
 }
@@ -185,13 +185,12 @@ function alsoIn(config: SpecConfig) {
   }
 }
 
-function summaryText(summary: object): string {
-  const rows = Object.entries(summary).flatMap(([name, value]) => {
+function summaryText(summary: object): string[] {
+  return Object.entries(summary).flatMap(([name, value]) => {
     const entries: unknown[] = Array.isArray(value) ? value : value === null ? [] : [value]
     const label = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     return entries.map((entry, index) => `${(index === 0 ? label : '').padEnd(16)}  ${entryText(entry)}`)
   })
-  return `${rows.join('\n')}\n`
 }
 
 function entryText(entry: unknown): string {

@@ -50,7 +50,7 @@ export async function imagesServe(
     ...(publicUrl === undefined ? { publicHost } : { publicUrl: publicUrl.replace(/\/+$/, '') }),
     ...{ clock, random: systemRandom, logger: logTo(environment, json) },
     onRequest: ({ method, path, status }) => {
-      if (json) stdout.write(`${JSON.stringify({ event: 'request', method, path, status })}\n`)
+      if (json) stdout.json({ event: 'request', method, path, status })
     },
   })
   const served = images.architectures.flatMap((architecture) => [
@@ -61,21 +61,21 @@ export async function imagesServe(
       ...images.publish(node, architecture)!,
     })),
   ])
-  if (json) stdout.write(`${JSON.stringify({ event: 'ready', url: images.url, images: served })}\n`)
+  if (json) stdout.json({ event: 'ready', url: images.url, images: served })
   else {
-    const texts = served.map(({ architecture, node, ...urls }) => imageText(node ?? `all, ${architecture}`, urls))
+    const lines = served.flatMap(({ architecture, node, ...urls }) => imageLines(node ?? `all, ${architecture}`, urls))
     const reach =
       publicUrl === undefined && isLoopback(host)
-        ? 'Only programs on this host can fetch them: a BMC needs --host 0.0.0.0 or --public-url.\n'
-        : ''
-    stdout.write(`Live images are served at ${images.url}.\n${reach}\n${texts.join('\n')}`)
+        ? ['Only programs on this host can fetch them: a BMC needs --host 0.0.0.0 or --public-url.']
+        : []
+    stdout.lines([`Live images are served at ${images.url}.`, ...reach, '', ...lines])
   }
   await stopAsked(stopped)
   return 0
 }
 
 /** Settings that make Ironic boot these images, as lines for a person. */
-export function imageText(whose: string, { iso, pxe }: LiveUrls): string {
+export function imageLines(whose: string, { iso, pxe }: LiveUrls): string[] {
   return [
     `  for ${whose}:`,
     ...(iso === null ? [] : [`    deploy_iso              ${iso}`]),
@@ -86,6 +86,5 @@ export function imageText(whose: string, { iso, pxe }: LiveUrls): string {
           `    deploy_ramdisk          ${pxe.ramdisk}`,
           `    kernel_append_params    ${pxe.append}`,
         ]),
-    '',
-  ].join('\n')
+  ]
 }

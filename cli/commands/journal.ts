@@ -19,8 +19,7 @@ export function journal(options: JournalOptions, environment: Environment): Prom
       await writeOutput(har, `${JSON.stringify(await lab.journalHar(query), null, 2)}\n`)
       return 0
     }
-    const print = (entry: JournalEntry) =>
-      environment.stdout.write(`${json ? JSON.stringify(entry) : entryLine(entry)}\n`)
+    const print = (entry: JournalEntry) => environment.stdout.either(json, entry, entryLine(entry))
     const entries: JournalEntry[] = []
     for (let isMore = true; isMore;) {
       const after = entries.at(-1)?.id ?? 0

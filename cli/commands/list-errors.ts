@@ -49,7 +49,7 @@ export function errors(
 ): Promise<number> {
   for (const one of codes.length === 0 ? LISTED_ERRORS : codes.map(found)) {
     const { code, sentence, remedy } = one
-    stdout.write(json ? `${JSON.stringify(one)}\n` : `${code}\n  ${sentence}\n  try: ${remedy}\n`)
+    stdout.either(json, one, [code, `  ${sentence}`, `  try: ${remedy}`])
   }
   return Promise.resolve(0)
 }

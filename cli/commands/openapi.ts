@@ -10,6 +10,6 @@ export function openapi(
   { stdout }: Environment,
 ): Promise<number> {
   const document = lab ? controlOpenApi() : openApi(release as IronicRelease | undefined)
-  stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+  stdout.document(document)
   return Promise.resolve(0)
 }

@@ -21,7 +21,7 @@ export async function record(
   const { upstream, output, force, host, port = IRONIC_PORT, agents, mask = [], json = false } = options
   if (upstream === undefined) throw missing('--upstream', 'the Ironic to record', '--upstream http://192.0.2.1:6385')
   if (output === undefined) throw missing('--output', 'the file to write', '-o recording.ndjson')
-  const say = (text: string, event: object): void => void stdout.write(json ? `${JSON.stringify(event)}\n` : text)
+  const say = (text: string | readonly string[], event: object): void => stdout.either(json, event, text)
   const clock = systemClock()
   const recorder = await openRecorder({
     ...{ upstream, output, port, clock, secretNames: mask, logger: logTo(environment, json) },
@@ -42,11 +42,10 @@ export async function record(
   return counts.lost > 0 ? 1 : 0
 }
 
-const readyText = (url: string, agentPort: number | undefined, file: string): string =>
-  [
-    `Recording into ${file}. Clients and agents reach the Ironic at ${url}\n`,
-    agentPort === undefined ? '' : `Ironic reaches agents at port ${agentPort}\n`,
-  ].join('')
+const readyText = (url: string, agentPort: number | undefined, file: string): string[] => [
+  `Recording into ${file}. Clients and agents reach the Ironic at ${url}`,
+  ...(agentPort === undefined ? [] : [`Ironic reaches agents at port ${agentPort}`]),
+]
 
 function endText({ recorded, failed, cut, lost }: RecorderCounts, file: string): string {
   const more = [
@@ -54,7 +53,7 @@ function endText({ recorded, failed, cut, lost }: RecorderCounts, file: string):
     cut > 0 ? `${cut} with a body beyond the limit` : '',
     lost > 0 ? `${lost} were not recorded` : '',
   ].filter(Boolean)
-  return `${recorded} exchange${recorded === 1 ? '' : 's'} recorded in ${file}${more.map((one) => `, ${one}`).join('')}\n`
+  return `${recorded} exchange${recorded === 1 ? '' : 's'} recorded in ${file}${more.map((one) => `, ${one}`).join('')}`
 }
 
 const missing = (flag: string, what: string, remedy: string): UserError =>

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import {
   ALL_BEHAVIOURS,
   Behaviours,
@@ -6,13 +5,13 @@ import {
   readScenario,
   rehearse,
   STORIES,
-  storyText,
+  storyLines,
   withOwnReleases,
   type Scenario,
   type StoryLine,
 } from '../../cluster/index.js'
 import type { Images } from '../../registry/index.js'
-import { isDiskFull, type Logger, nearest, UserError, wrapped } from '../../runtime/index.js'
+import { isDiskFull, type Logger, nearest, UserError, wrapped, readNamedText } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { imagesFor } from '../streams/fetching.js'
 import { logTo } from '../output/log.js'
@@ -37,7 +36,8 @@ export async function rehearseUpgrade(
   const { all = false, list = false, without = [], seed = 1, json = false } = options
   const { stdout, stopped } = environment
   if (list) {
-    stdout.write(json ? listLines() : listText(stdout.columns))
+    if (json) for (const line of listed()) stdout.json(line)
+    else stdout.lines(listText(stdout.columns))
     return 0
   }
   if (all && names.length > 0) throw usageError('scenarios are named beside --all', 'leave --all out, or the names')
@@ -46,8 +46,7 @@ export async function rehearseUpgrade(
   const wanted = all
     ? STORIES
     : await Promise.all((names.length > 0 ? names : [FIRST]).map((name) => scenarioNamed(name, options, environment)))
-  const show = (line: StoryLine): unknown =>
-    stdout.write(json ? `${JSON.stringify(line)}\n` : storyText(line, stdout.columns))
+  const show = (line: StoryLine): void => stdout.either(json, line, storyLines(line, stdout.columns))
   let holds = true
   for (const scenario of wanted) {
     stopped.throwIfAborted()
@@ -75,7 +74,7 @@ async function scenarioNamed(name: string, options: RehearsalOptions, environmen
   const known = STORIES.find((story) => story.name === name)
   if (known) return known
   try {
-    const file = readScenario(name, await readFile(name, 'utf8'))
+    const file = readScenario(name, await readNamedText(name))
     return await withOwnReleases(file, async (release) => readOwnRelease(await imagesOf(options, environment), release))
   } catch (cause) {
     if (cause instanceof UserError || isDiskFull(cause)) throw cause
@@ -100,28 +99,24 @@ function imagesOf(options: RehearsalOptions, environment: Environment): Promise<
   return imagesFor(flags, environment)
 }
 
-const listLines = (): string =>
-  [
-    ...STORIES.map(({ name, title, document = null }) => ({ scenario: name, title, document })),
-    ...ALL_BEHAVIOURS.map(({ name, story, says }) => ({ behaviour: name, scenario: story, says })),
-  ]
-    .map((line) => `${JSON.stringify(line)}\n`)
-    .join('')
+const listed = (): object[] => [
+  ...STORIES.map(({ name, title, document = null }) => ({ scenario: name, title, document })),
+  ...ALL_BEHAVIOURS.map(({ name, story, says }) => ({ behaviour: name, scenario: story, says })),
+]
 
-function listText(columns = 80): string {
-  const shown = (entries: readonly { name: string; text: string }[]): string => {
+function listText(columns = 80): string[] {
+  const shown = (entries: readonly { name: string; text: string }[]): string[] => {
     const width = Math.max(...entries.map(({ name }) => name.length)) + 2
-    return entries
-      .map(({ name, text }) => {
-        const lines = wrapped(text.split(' '), Math.max(30, columns - width - 2))
-        return lines.map((line, at) => `  ${at === 0 ? name.padEnd(width) : ' '.repeat(width)}${line}\n`).join('')
-      })
-      .join('')
+    return entries.flatMap(({ name, text }) => {
+      const lines = wrapped(text.split(' '), Math.max(30, columns - width - 2))
+      return lines.map((line, at) => `  ${at === 0 ? name.padEnd(width) : ' '.repeat(width)}${line}`)
+    })
   }
   return [
-    'Scenarios:\n',
-    shown(STORIES.map(({ name, title }) => ({ name, text: title }))),
-    '\nBehaviours for --without, with the scenario that shows what would happen:\n',
-    shown(ALL_BEHAVIOURS.map(({ name, says, story }) => ({ name, text: `${says} (${story})` }))),
-  ].join('')
+    'Scenarios:',
+    ...shown(STORIES.map(({ name, title }) => ({ name, text: title }))),
+    '',
+    'Behaviours for --without, with the scenario that shows what would happen:',
+    ...shown(ALL_BEHAVIOURS.map(({ name, says, story }) => ({ name, text: `${says} (${story})` }))),
+  ]
 }

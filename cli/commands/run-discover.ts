@@ -14,16 +14,16 @@ export async function runDiscover(
   const { 'bmc-user': username = 'admin', 'bmc-password': password, out, force = false, json = false } = options
   const found = await discover({ ranges, username, password, clock: systemClock(), signal: stopped })
   const yaml = foundHostsYaml(found, username)
-  if (json) stdout.write(`${JSON.stringify({ event: 'found', systems: found })}\n`)
+  if (json) stdout.json({ event: 'found', systems: found })
   if (out === undefined) {
-    if (!json) stdout.write(yaml)
+    if (!json) stdout.contents(yaml)
   } else {
     await writeFile(out, yaml, { flag: force ? 'w' : 'wx' }).catch((cause: unknown) => {
       throw new UserError('hosts-file', `${out} cannot be written`, {
         ...{ kind: 'usage', cause, remedy: 'name another file, or replace it with --force' },
       })
     })
-    if (!json) stdout.write(`wrote ${found.length} systems to ${out}\n`)
+    if (!json) stdout.line(`wrote ${found.length} systems to ${out}`)
   }
   return found.length === 0 ? 1 : 0
 }

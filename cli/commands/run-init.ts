@@ -16,7 +16,8 @@ export async function runInit(
   await written(file, HOSTS_TEMPLATE, force)
   // Editors read it beside the file; it is the same for all of them.
   await written(schema, `${JSON.stringify(HOSTS_SCHEMA, null, 2)}\n`, true)
-  stdout.write(`wrote ${file} and ${schema}\nnext: put your hosts into it, then ironstage run ${file} --plan\n`)
+  stdout.line(`wrote ${file} and ${schema}`)
+  stdout.line(`next: put your hosts into it, then ironstage run ${file} --plan`)
   return 0
 }
 

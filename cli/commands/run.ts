@@ -67,7 +67,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
       ...{ parallel, ...(canary === undefined ? {} : { canary }) },
       ...(throughIronic === undefined ? {} : { ironic: throughIronic }),
     })
-    environment.stdout.write(options.json ? `${JSON.stringify({ event: 'plan', lines })}\n` : `${lines.join('\n')}\n`)
+    environment.stdout.either(options.json, { event: 'plan', lines }, lines)
     return 0
   }
   for (const report of [options.html, options.junit]) if (report !== undefined) await checkReport(report)
@@ -101,10 +101,10 @@ export async function run(options: RunCommandOptions, environment: Environment, 
     // Without a terminal there is no user who would ask again.
     if (!environment.stdout.isTTY || wish === 'after the stage' || follower.isOver) return false
     wish = wish === 'no' ? 'after the hosts' : 'after the stage'
-    environment.stderr.write(
+    environment.stderr.line(
       wish === 'after the hosts'
-        ? 'finishing the hosts under way; Ctrl-C again: only their stages; a third time: leave at once\n'
-        : 'stopping after the stages under way; Ctrl-C again: leave at once\n',
+        ? 'finishing the hosts under way; Ctrl-C again: only their stages; a third time: leave at once'
+        : 'stopping after the stages under way; Ctrl-C again: leave at once',
     )
     return true
   })
@@ -228,7 +228,7 @@ async function untilStopped(
   try {
     return await running
   } catch (error) {
-    if (stopped.aborted) stderr.write(`the run goes on with: ironstage run ${path} --resume\n`)
+    if (stopped.aborted) stderr.line(`the run goes on with: ironstage run ${path} --resume`)
     throw ofFolder(folder.path, error)
   } finally {
     view.end()
@@ -246,7 +246,7 @@ async function finished(report: RunReport, { view, options, folder, environment 
   view.end()
   view.report(report)
   if (report.ended_at === null && !report.check_only)
-    environment.stderr.write(`the run ${report.id} goes on with: ironstage run attach ${report.id}\n`)
+    environment.stderr.line(`the run ${report.id} goes on with: ironstage run attach ${report.id}`)
   const consoles: Record<string, string> = {}
   for (const { host } of report.hosts)
     consoles[host] = await readFile(join(folder.path, 'console', `${host}.log`), 'utf8').catch(() => '')

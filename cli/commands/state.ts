@@ -11,11 +11,10 @@ type ExportOptions = Options<(typeof STATE_EXPORT_OPTIONS)[number]>
 export async function stateCheck(options: StateOptions, { stdout }: Environment): Promise<number> {
   const folder = folderOf(options)
   const databases = await checkState(folder)
-  for (const database of databases)
-    stdout.write(options.json ? `${JSON.stringify(reported(database))}\n` : text(database))
+  for (const database of databases) stdout.either(options.json, reported(database), text(database))
   const sound = databases.every((database) => database.sound)
   if (!sound && !options.json)
-    stdout.write(`ironstage state repair --state-dir ${folder} rebuilds it from what can be read\n`)
+    stdout.line(`ironstage state repair --state-dir ${folder} rebuilds it from what can be read`)
   return sound ? 0 : 1
 }
 
@@ -23,19 +22,19 @@ export async function stateCheck(options: StateOptions, { stdout }: Environment)
 export async function stateRepair(options: StateOptions, { stdout }: Environment): Promise<number> {
   const repaired = await repairState(folderOf(options))
   for (const { file, rows, aside } of repaired)
-    stdout.write(
-      options.json
-        ? `${JSON.stringify({ event: 'repaired', file, kept: rows, aside })}\n`
-        : `${file} is new, with the ${rows} readable ${rows === 1 ? 'row' : 'rows'}; the damaged file is now ${aside}\n`,
+    stdout.either(
+      options.json,
+      { event: 'repaired', file, kept: rows, aside },
+      `${file} is new, with the ${rows} readable ${rows === 1 ? 'row' : 'rows'}; the damaged file is now ${aside}`,
     )
-  if (repaired.length === 0 && !options.json) stdout.write('nothing is damaged\n')
+  if (repaired.length === 0 && !options.json) stdout.line('nothing is damaged')
   return 0
 }
 
 /** `ironstage state export` */
 export async function stateExport(options: ExportOptions, { stdout }: Environment): Promise<number> {
   const document = await exportState(folderOf(options), { secrets: options.secrets ?? false })
-  stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+  stdout.document(document)
   return 0
 }
 
@@ -49,14 +48,14 @@ const reported = ({ file, found, sound }: CheckedDatabase): object => ({
   tables: (found?.tables ?? []).map(({ name, rows, unusable, torn }) => ({ name, rows: rows.length, unusable, torn })),
 })
 
-function text({ file, found, sound }: CheckedDatabase): string {
-  if (found === null) return `${file}: nothing is in it yet\n`
+function text({ file, found, sound }: CheckedDatabase): string[] {
+  if (found === null) return [`${file}: nothing is in it yet`]
   const tables = found.tables
     .filter(({ rows, unusable, torn }) => rows.length > 0 || unusable > 0 || torn)
     .map(({ name, rows, unusable, torn }) => {
       const lost = [...(unusable > 0 ? [`${unusable} unusable`] : []), ...(torn ? ['others unreadable'] : [])]
-      return `  ${name}: ${rows.length} readable${lost.map((each) => `, ${each}`).join('')}\n`
+      return `  ${name}: ${rows.length} readable${lost.map((each) => `, ${each}`).join('')}`
     })
-  const problems = found.problems.map((problem) => `  ${problem}\n`)
-  return [`${file}: ${sound ? 'sound' : 'DAMAGED'}\n`, ...problems, ...tables].join('')
+  const problems = found.problems.map((problem) => `  ${problem}`)
+  return [`${file}: ${sound ? 'sound' : 'DAMAGED'}`, ...problems, ...tables]
 }

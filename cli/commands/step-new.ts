@@ -35,16 +35,13 @@ export async function stepNew(
     written.push(path)
   }
   const shown = /^[./]/.test(file) ? file : `./${file}`
-  stdout.write(
-    [
-      `${file} is the step, ${test} its test.`,
-      '',
-      '  test it:   npx vitest run ' + test,
-      `  run it:    ironstage step run ${names.step} --steps ${shown} --target sim --args '{"note": "hello"}'`,
-      `  serve it:  ironstage up --nodes 1 --steps ${shown}`,
-      '',
-    ].join('\n'),
-  )
+  stdout.lines([
+    `${file} is the step, ${test} its test.`,
+    '',
+    '  test it:   npx vitest run ' + test,
+    `  run it:    ironstage step run ${names.step} --steps ${shown} --target sim --args '{"note": "hello"}'`,
+    `  serve it:  ironstage up --nodes 1 --steps ${shown}`,
+  ])
   return 0
 }
 

@@ -1,4 +1,4 @@
-import { columns } from '../../runtime/index.js'
+import { columnLines } from '../../runtime/index.js'
 import type { ArgSchema, Step } from '../../steps/index.js'
 import type { StepKind } from '../../wire/index.js'
 import type { Offered } from './step.js'
@@ -18,7 +18,7 @@ export const summary = ({ step, manager }: Offered) => ({
 })
 
 /** A line a step. */
-export function listText(offered: readonly Offered[]): string {
+export function listText(offered: readonly Offered[]): string[] {
   const rows = offered.map(({ step, manager }) => [
     step.name,
     step.interface,
@@ -27,15 +27,15 @@ export function listText(offered: readonly Offered[]): string {
       .join(', '),
     manager.className,
   ])
-  return columns([['STEP', 'INTERFACE', 'RUNS IN', 'MANAGER'], ...rows], { gap: 2 })
+  return columnLines([['STEP', 'INTERFACE', 'RUNS IN', 'MANAGER'], ...rows], { gap: 2 })
 }
 
 /** Help of a step: its arguments and how to request it. */
-export function showText({ step, manager }: Offered): string {
+export function showText({ step, manager }: Offered): string[] {
   const args = Object.entries(step.args?.properties ?? {})
   const required = step.args?.required ?? []
   const width = Math.max(0, ...args.map(([name]) => name.length))
-  const lines = [
+  return [
     step.name,
     `  interface  ${step.interface}`,
     ...kindsOf(step).map((kind, index) => `  ${index === 0 ? 'runs in  ' : '         '}  ${kind}, ${when(step, kind)}`),
@@ -48,9 +48,7 @@ export function showText({ step, manager }: Offered): string {
     ]),
     '  asked for as',
     `    ${JSON.stringify(request(step))}`,
-    '',
   ]
-  return lines.join('\n')
 }
 
 const kindsOf = (step: Step): StepKind[] => KINDS.filter((kind) => step.on.includes(kind))

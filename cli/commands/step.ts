@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { knownStep, loadManagers, runStep, type StepRunEvent } from '../../runs/index.js'
 import { openStateFolder } from '../../lab/index.js'
-import { systemClock, systemRandom, UserError } from '../../runtime/index.js'
+import { systemClock, systemRandom, UserError, readNamedText, readJson } from '../../runtime/index.js'
 import type { HardwareManager, Step } from '../../steps/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
@@ -28,8 +27,8 @@ export interface Offered {
 /** `ironstage step list`: every step that an agent here would offer. */
 export async function stepList(options: ListOptions, { stdout }: Environment): Promise<number> {
   const offered = await offeredSteps(options.steps)
-  if (options.json) for (const one of offered) stdout.write(`${JSON.stringify(summary(one))}\n`)
-  else stdout.write(listText(offered))
+  if (options.json) for (const one of offered) stdout.json(summary(one))
+  else stdout.lines(listText(offered))
   return 0
 }
 
@@ -41,7 +40,7 @@ export async function stepShow(options: ListOptions, { stdout }: Environment, na
     name,
   )
   const found = offered.find(({ step }) => step.name === name)!
-  stdout.write(options.json ? `${JSON.stringify({ ...summary(found), args: found.step.args })}\n` : showText(found))
+  stdout.either(options.json, { ...summary(found), args: found.step.args }, showText(found))
   return 0
 }
 
@@ -82,8 +81,8 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
   const images = await imagesOf(options, environment)
   await using on = real ? await openFor({ ...real, images }, environment, clock, json) : undefined
   const say = (event: object, text: string | null) => {
-    if (json) stdout.write(`${JSON.stringify(event)}\n`)
-    else if (text !== null) stdout.write(`${text}\n`)
+    if (json) stdout.json(event)
+    else if (text !== null) stdout.line(text)
   }
   let percent = -Infinity
   using folder = stateDir === undefined ? undefined : await openStateFolder(stateDir)
@@ -108,7 +107,7 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
     { event: 'result', step: name, plan, seconds, result: value },
     plan ? `${name} is planned; nothing was written` : `${name} is done, ${Math.round(seconds * 1000)} ms`,
   )
-  if (!json && value !== null) stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+  if (!json && value !== null) stdout.document(value)
   return 0
 }
 
@@ -151,13 +150,13 @@ async function readArgs(source: string | undefined, environment: Environment): P
   let text = source
   try {
     if (source === '-') text = (await readStandardInput(environment)).toString()
-    else if (!inline) text = await readFile(source, 'utf8')
+    else if (!inline) text = await readNamedText(source)
   } catch (cause) {
     throw wrong('cannot be read', cause)
   }
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = readJson(text, 'the arguments of the step')
   } catch {
     // The parser's own message quotes the text.
     throw wrong(`${inline ? 'is' : 'are'} not JSON`)

@@ -6,8 +6,8 @@ import type { TlsOptions } from '../../wire/index.js'
 export interface ServedBmcs extends AsyncDisposable {
   /** Members of the event that the server is ready. */
   readonly event: { redfish_url?: string; ipmi_ports?: Record<string, number> }
-  /** Lines for people. */
-  readonly text: string
+  /** For people. */
+  readonly lines: string[]
 }
 
 export interface BmcPorts {
@@ -35,10 +35,10 @@ export const serveBmcs = (stage: Stage, { redfish: redfishPort, ipmi: ipmiPort, 
         ...(redfish ? { redfish_url: redfish.url } : {}),
         ...(ipmi ? { ipmi_ports: Object.fromEntries(ports) } : {}),
       },
-      text: [
-        redfish ? `  BMCs by Redfish, a system for each machine, at ${redfish.url}/redfish/v1/Systems\n` : '',
-        ipmi ? `  BMCs by IPMI at 127.0.0.1, UDP ports ${listed === '' ? 'for no machine' : listed}\n` : '',
-      ].join(''),
+      lines: [
+        ...(redfish ? [`  BMCs by Redfish, a system for each machine, at ${redfish.url}/redfish/v1/Systems`] : []),
+        ...(ipmi ? [`  BMCs by IPMI at 127.0.0.1, UDP ports ${listed === '' ? 'for no machine' : listed}`] : []),
+      ],
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }
   })

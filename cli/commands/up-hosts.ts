@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   AppliedHosts,
@@ -9,7 +9,15 @@ import {
 } from '../../cluster/index.js'
 import { manifestFindingLine, wantedHosts, type RamdiskSource, type WantedHost } from '../../metal3/index.js'
 import type { Stage } from '../../lab/index.js'
-import { errorChain, systemClock, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import {
+  errorChain,
+  systemClock,
+  UserError,
+  type Clock,
+  type Logger,
+  type Random,
+  readNamedText,
+} from '../../runtime/index.js'
 import { usageError } from '../usage-error.js'
 
 /** Pause between two looks at the files for changes, in milliseconds. */
@@ -29,7 +37,7 @@ export async function readHostManifests(path: string): Promise<Manifests> {
     const files = isFolder
       ? (await readdir(path)).filter((name) => /\.(ya?ml|json)$/.test(name)).map((name) => join(path, name))
       : [path]
-    return await Promise.all(files.sort().map(async (name) => ({ name, text: await readFile(name, 'utf8') })))
+    return await Promise.all(files.sort().map(async (name) => ({ name, text: await readNamedText(name) })))
   } catch (cause) {
     throw new UserError('file-unreadable', `the manifests ${path} cannot be read`, {
       cause,

@@ -1,8 +1,8 @@
 import type { Served } from '../../lab/index.js'
-import { imageText } from './images.js'
+import { imageLines } from './images.js'
 
 /** Lines that say where Ironic is, and how clients get there. */
-export function readyText(
+export function readyLines(
   served: Served,
   {
     users,
@@ -13,7 +13,7 @@ export function readyText(
     nodes: string | null
     uiUrl: string | null
   },
-): string {
+): string[] {
   const { url, authStrategy, caFile } = served
   const machines = served.stage.machines.list().length
   const secret = authStrategy === 'http_basic'
@@ -41,10 +41,13 @@ export function readyText(
     ...(images
       ? [
           `  live images, which nodes boot ${variables['IRONIC_USE_COREOS_IPA'] === 'true' ? 'by default' : 'on request'}:`,
-          ...images.architectures.map((each) => imageText(`driver_info of a node, ${each}`, images.urls(each)!)),
+          ...images.architectures.flatMap((each) => [
+            ...imageLines(`driver_info of a node, ${each}`, images.urls(each)!),
+            '',
+          ]),
         ]
       : []),
     `  try: ${curl} -H 'X-OpenStack-Ironic-API-Version: latest' ${url}/v1/nodes`,
     '',
-  ].join('\n')
+  ]
 }

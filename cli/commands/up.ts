@@ -28,7 +28,7 @@ import { standardInputEnds } from '../options/standard-input.js'
 import { containStrayErrors } from '../stray-errors.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard.js'
 import { serveBmcs } from './up-bmcs.js'
-import { readyText } from './up-ready.js'
+import { readyLines } from './up-ready.js'
 import { hostsIn, readHostManifests, reconcileHosts } from './up-hosts.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
@@ -43,9 +43,9 @@ export async function up(
 ): Promise<number> {
   const { stdout, stopped } = environment
   const logger = logTo(environment, options.json ?? false)
-  using _ = containStrayErrors(logger)
+  using _ = containStrayErrors(environment, logger)
   const json = options.json ?? false
-  const say = (line: string) => void stdout.write(`${line}\n`)
+  const say: Say = (event, text) => stdout.either(json, event, text)
   const clock = new LabClock({ mode: clockMode(options) })
   const faults = options.faults === undefined ? [] : await faultsIn([options.faults], environment)
   const byDefault = useCoreosIpa(environment.variables)
@@ -72,7 +72,7 @@ export async function up(
   })
   const uiUrl = dashboardUrl(served.url, options)
   for (const fault of faults) served.stage.faults.add(fault)
-  if (options.verbose) served.stage.journal.listen((entry) => say(json ? JSON.stringify(entry) : entryLine(entry)))
+  if (options.verbose) served.stage.journal.listen((entry) => say(entry, entryLine(entry)))
   using objectFile = objectFileOf(options)
   const kube = openKube({ clock, random: systemRandom, ...(objectFile ? { file: objectFile } : {}) })
   const kubePort = options['kube-api']
@@ -92,28 +92,26 @@ export async function up(
   letGarbageGrow()
   const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }
   const { images } = served.stage
-  if (json)
-    say(
-      JSON.stringify({
-        ...{ event: 'ready', ironic_url: served.url, environment: variables },
-        ...{ ...(uiUrl ? { ui_url: uiUrl } : {}), ...(kubeApi ? { kube_api_url: kubeApi.url } : {}) },
-        ...bmcs.event,
-        ...(images
-          ? {
-              images: {
-                url: images.url,
-                live: images.architectures.map((architecture) => ({ architecture, ...images.urls(architecture)! })),
-                ramdisk: images.oldRamdisk,
-              },
-            }
-          : {}),
-      }),
-    )
-  else {
-    say(readyText(served, { users: options.htpasswd, variables, nodes: watching.summary(), uiUrl }))
-    say(bmcs.text)
-    if (kubeApi) say(kubeText(kubeApi.url, served.caFile, options['kube-token']))
+  const ready = {
+    ...{ event: 'ready', ironic_url: served.url, environment: variables },
+    ...{ ...(uiUrl ? { ui_url: uiUrl } : {}), ...(kubeApi ? { kube_api_url: kubeApi.url } : {}) },
+    ...bmcs.event,
+    ...(images
+      ? {
+          images: {
+            url: images.url,
+            live: images.architectures.map((architecture) => ({ architecture, ...images.urls(architecture)! })),
+            ramdisk: images.oldRamdisk,
+          },
+        }
+      : {}),
   }
+  say(ready, [
+    ...readyLines(served, { users: options.htpasswd, variables, nodes: watching.summary(), uiUrl }),
+    ...bmcs.lines,
+    '',
+    ...(kubeApi ? kubeLines(kubeApi.url, served.caFile, options['kube-token']) : []),
+  ])
   openDashboard(uiUrl, options, { variables: environment.variables, logger })
   watching.begin()
   await using _hosts =
@@ -123,12 +121,14 @@ export async function up(
       files: manifests && { path: options.hosts!, watch: options.watch ?? false, manifests },
       ramdisk: servedRamdisk(images) ?? ramdiskSource(environment.variables),
       ...{ clock, random: systemRandom, logger, signal: stopped },
-      onChange: (report) => say(json ? JSON.stringify(hostEvent(report)) : hostText(report)),
+      onChange: (report) => say(hostEvent(report), hostText(report)),
       onRefusal: (problem) => logger('warn', `the hosts stay as they were: ${problem}`),
     })
   await Promise.race([stopAsked(stopped), ...(options['stop-with-stdin'] ? [standardInputEnds(environment)] : [])])
   if (!json)
-    say(`ironstage stops: ${stopped.aborted ? errorChain(stopped.reason).join(': ') : 'standard input has ended'}`)
+    stdout.line(
+      `ironstage stops: ${stopped.aborted ? errorChain(stopped.reason).join(': ') : 'standard input has ended'}`,
+    )
   return 0
 }
 
@@ -215,7 +215,7 @@ const environmentBlock = ({ url, authStrategy, caFile }: Served): Record<string,
 })
 
 /** BareMetalHosts are worked on wherever they come from: files, or kubectl. */
-function kubeText(url: string, caFile: string | null, tokenFile: string | undefined): string {
+function kubeLines(url: string, caFile: string | null, tokenFile: string | undefined): string[] {
   const isSecure = url.startsWith('https:')
   const kubectl = [
     `kubectl --server ${url}`,
@@ -228,7 +228,7 @@ function kubeText(url: string, caFile: string | null, tokenFile: string | undefi
     `    ${kubectl} get bmh -A -w`,
     ...(tokenFile !== undefined && !isSecure ? ['  kubectl sends a token over https alone: --tls serves that'] : []),
     '',
-  ].join('\n')
+  ]
 }
 
 /** The token of `--kube-token`. */
@@ -260,16 +260,18 @@ interface NodeWatch {
   begin: () => void
 }
 
+/** Prints an event for programs, or lines for people. */
+type Say = (event: object, text: string | readonly string[]) => void
+
 /** Prints the changes of nodes that matter to a person; with `json` also those while starting. */
-function watchNodes(say: (line: string) => void, json: boolean): NodeWatch {
+function watchNodes(say: Say, json: boolean): NodeWatch {
   const seen = new Map<string, { name: string | null; state: string; error: string | null }>()
   let begun = json
   return {
     onEvent: (event) => {
       if (event.kind === 'deployment-repeated') {
         const { node: uuid, name, times, error } = event
-        if (json) say(JSON.stringify({ event: 'deployment-repeated', uuid, name, times, last_error: error }))
-        else say(repetitionText(event))
+        say({ event: 'deployment-repeated', uuid, name, times, last_error: error }, repetitionText(event))
         return
       }
       if (event.kind !== 'node') {
@@ -281,11 +283,10 @@ function watchNodes(say: (line: string) => void, json: boolean): NodeWatch {
       if (before?.state === state && before.error === error) return
       seen.set(uuid, { name, state, error })
       if (!begun) return
-      if (json)
-        say(
-          JSON.stringify({ event: 'node', uuid, name, provision_state: state, power_state: power, last_error: error }),
-        )
-      else say(`${name ?? uuid}  ${state}${error === null ? '' : `: ${error}`}`)
+      say(
+        { event: 'node', uuid, name, provision_state: state, power_state: power, last_error: error },
+        `${name ?? uuid}  ${state}${error === null ? '' : `: ${error}`}`,
+      )
     },
     summary: () => summaryOf([...seen.entries()].map(([uuid, { name, state }]) => ({ name: name ?? uuid, state }))),
     begin: () => {

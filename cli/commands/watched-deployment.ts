@@ -48,7 +48,7 @@ export async function watched(
     })
   } catch (error) {
     await write({ report: null, error }).catch((failed: unknown) =>
-      environment.stderr.write(`${errorChain(failed).join(': ')}\n`),
+      environment.stderr.line(errorChain(failed).join(': ')),
     )
     throw error
   } finally {
@@ -56,7 +56,7 @@ export async function watched(
     view.end()
   }
   await write({ report })
-  stdout.write(json ? `${JSON.stringify({ event: 'report', ...report })}\n` : reportText(report))
+  stdout.either(json, { event: 'report', ...report }, reportText(report))
   return report.ok ? 0 : 1
 }
 
@@ -69,13 +69,12 @@ async function ticking(view: ProgressView, clock: Clock, signal: AbortSignal, sp
 }
 
 function viewFor({ stdout }: Environment, json: boolean): ProgressView {
-  const write = (text: string) => void stdout.write(text)
   if (json)
     return {
       show: (event: DeploymentEvent, elapsed: number) =>
-        write(`${JSON.stringify({ ...event, elapsed: Math.round(elapsed * 1000) / 1000 })}\n`),
+        stdout.json({ ...event, elapsed: Math.round(elapsed * 1000) / 1000 }),
       tick: () => {},
       end: () => {},
     }
-  return stdout.isTTY ? liveProgress(write, () => stdout.columns ?? 80) : lineProgress(write)
+  return stdout.isTTY ? liveProgress(stdout) : lineProgress(stdout)
 }

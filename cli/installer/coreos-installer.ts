@@ -20,8 +20,8 @@ export async function coreosInstaller(
     ...{ args, sectorSize, tty: stderr.isTTY ?? false, clock: systemClock(), random: systemRandom, signal: stopped },
     // Architecture as `uname -m` prints it.
     architecture: architecture === 'arm64' ? 'aarch64' : architecture,
-    stdout: (text) => void stdout.write(text),
-    stderr: (text) => void stderr.write(text),
+    stdout: (piece) => void stdout.contents(piece),
+    stderr: (piece) => stderr.program(piece),
   })
 }
 

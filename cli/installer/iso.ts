@@ -125,7 +125,7 @@ export async function printKeyfiles(
   for (const { name, bytes } of keyfiles) {
     const target = extractPath(directory, name)
     await extractTo(directory, target, bytesSource(bytes))
-    environment.stdout.write(`${target}\n`)
+    environment.stdout.line(target)
   }
 }
 
@@ -159,7 +159,7 @@ export async function kargsReset(path: string, options: Destination, command: Li
 export async function kargsShow(path: string, options: { default?: boolean }, command: LiveCommand): Promise<void> {
   await read(path, command, (iso) => {
     const kargs = kargsOf(iso)
-    command.environment.stdout.write(`${options.default ? kargs.default : kargs.current}\n`)
+    command.environment.stdout.line(options.default ? kargs.default : kargs.current)
   })
 }
 
@@ -184,7 +184,7 @@ export async function isoCustomize(
       throw new LiveImageError('This ISO image is already customized; use -f to force.')
     const features = await iso.features()
     const wishes = await wishesOf(options, command)
-    const customized = customize(wishes, features, (message) => command.environment.stderr.write(`${message}\n`))
+    const customized = customize(wishes, features, (message) => command.environment.stderr.line(message))
     const { liveKargAppend = [], liveKargDelete = [], liveKargReplace = [] } = options
     const edit = { append: liveKargAppend, delete: liveKargDelete, replace: liveKargReplace }
     if (!iso.kargs && Object.values(edit).some(({ length }) => length > 0))
@@ -203,7 +203,7 @@ export async function extractPxe(
     const stem = basename(path, extname(path))
     for (const { name, contents } of await pxeFiles(filesystem)) {
       const target = extractPath(outputDir, `${stem}-${name}`)
-      command.environment.stdout.write(`${target}\n`)
+      command.environment.stdout.line(target)
       await extractTo(outputDir, target, contents)
     }
   })

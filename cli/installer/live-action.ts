@@ -13,7 +13,7 @@ export const live =
       return 0
     } catch (error) {
       if (!(error instanceof FormatError) && !isSystemError(error)) throw error
-      environment.stderr.write(failureText(error))
+      environment.stderr.program(failureText(error))
       return 1
     }
   }

@@ -1,7 +1,7 @@
-import { link, open, readFile, rm } from 'node:fs/promises'
+import { link, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { streamOf, type ByteSource } from '../../bytes/index.js'
-import { type Clock, makeFolder, temporaryFolder } from '../../runtime/index.js'
+import { type Clock, makeFolder, temporaryFolder, readNamedFile } from '../../runtime/index.js'
 import { LiveImageError, type NamedFile } from '../../coreos/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { readStandardInput } from '../options/standard-input.js'
@@ -10,14 +10,14 @@ import { readStandardInput } from '../options/standard-input.js'
 export async function inputBytes(path: string | undefined, environment: Environment): Promise<Buffer> {
   return path === undefined
     ? readStandardInput(environment)
-    : LiveImageError.during(`reading ${path}`, () => readFile(path))
+    : LiveImageError.during(`reading ${path}`, () => readNamedFile(path))
 }
 
 /** The files' bytes, in the order of their names. */
 export async function namedFiles(paths: readonly string[] = []): Promise<NamedFile[]> {
   const files: NamedFile[] = []
   for (const path of paths)
-    files.push({ path, bytes: await LiveImageError.during(`reading ${path}`, () => readFile(path)) })
+    files.push({ path, bytes: await LiveImageError.during(`reading ${path}`, () => readNamedFile(path)) })
   return files
 }
 
@@ -29,9 +29,8 @@ export function refuseTerminal(output: string | undefined, { stdout }: Environme
 /** Writes to standard output at the speed of its reader. */
 export async function writeTo({ stdout, stopped }: Environment, source: ByteSource): Promise<void> {
   for await (const part of streamOf(source)) {
-    const full = stdout.write(Buffer.from(part.buffer, part.byteOffset, part.length)) === false
-    if (full && stdout.once)
-      await Promise.race([new Promise<void>((resolve) => stdout.once!('drain', resolve)), stopAsked(stopped)])
+    const isFull = stdout.contents(Buffer.from(part.buffer, part.byteOffset, part.length)) === false
+    if (isFull) await Promise.race([stdout.drained(), stopAsked(stopped)])
     stopped.throwIfAborted()
   }
 }

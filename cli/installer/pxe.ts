@@ -71,21 +71,21 @@ export async function pxeCustomize(
   refuseTerminal(options.output, environment)
   await using base = await LiveImageError.during(`opening ${path}`, () => openFileSource(path, clock))
   const wishes = await wishesOf(options, command)
-  const customized = await customizePxe(base, wishes, clock, (message) => environment.stderr.write(`${message}\n`))
+  const customized = await customizePxe(base, wishes, clock, (message) => environment.stderr.line(message))
   if (customized.files.has(IGNITION_FILE))
-    environment.stderr.write(
+    environment.stderr.program(
       `PXE configuration must include kernel arguments:\n\t${liveKernelArguments({ ignition: true })}\n`,
     )
   await writeOutput(options.output, customized.image, environment)
 }
 
 export function pxeKargs(options: LivePxe, { environment: { stdout } }: LiveCommand): void {
-  stdout.write(`${pxeAppendParams(options)}\n`)
+  stdout.line(pxeAppendParams(options))
 }
 
 export function pxeIpxe(
   { initrdUrl, ...options }: LivePxe & { kernelUrl: string; initrdUrl: string[] },
   { environment: { stdout } }: LiveCommand,
 ): void {
-  stdout.write(liveIpxeScript({ ...options, initramfsUrls: initrdUrl }))
+  stdout.contents(liveIpxeScript({ ...options, initramfsUrls: initrdUrl }))
 }

@@ -1,7 +1,7 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ConfigFile } from '../../runtime/index.js'
-import { UserError } from '../../runtime/index.js'
+import { UserError, readNamedText } from '../../runtime/index.js'
 import { usageError } from '../usage-error.js'
 
 /** Files that `--config` names. */
@@ -22,7 +22,7 @@ export interface ConfigFiles {
 export async function configFiles(named: readonly string[], of: string): Promise<ConfigFiles> {
   const files: ConfigFiles = { own: undefined, ini: [] }
   for (const path of (await Promise.all(named.map((each) => filesAt(each, of)))).flat()) {
-    const text = await reading(path, of, () => readFile(path, 'utf8'))
+    const text = await reading(path, of, () => readNamedText(path))
     if (isIni(path, text)) files.ini.push({ name: path, text })
     else if (files.own === undefined) files.own = path
     else

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import { checkNesting, readNested, UserError } from '../../runtime/index.js'
+import { checkNesting, readNested, UserError, readNamedText } from '../../runtime/index.js'
 import { readFleet, unusableHardware, type HardwareFleet, type MachineHardware } from '../../machine/index.js'
 
 /**
@@ -31,7 +30,7 @@ export async function readOneMachine(file: string): Promise<MachineHardware> {
 async function parseFile(file: string): Promise<unknown> {
   let text: string
   try {
-    text = await readFile(file, 'utf8')
+    text = await readNamedText(file)
   } catch (cause) {
     throw new UserError('hardware-file', `the hardware file ${file} cannot be read`, { kind: 'usage', cause })
   }

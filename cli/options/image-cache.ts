@@ -1,6 +1,5 @@
-import { parseSize } from '../../runtime/index.js'
+import { parseSize, readNamedText } from '../../runtime/index.js'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { metalImageOf } from '../../coreos/index.js'
 import { isImagePlace } from '../../registry/index.js'
@@ -91,7 +90,7 @@ export function cacheFolder(
 
 async function textOf(path: string, option: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8')
+    return await readNamedText(path)
   } catch (cause) {
     throw new UserError('file-unreadable', `the file ${path} of ${option} cannot be read`, {
       cause,

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { butaneVariant } from '../../ignition/index.js'
-import { UserError } from '../../runtime/index.js'
+import { UserError, readNamedFile, readNamedText } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { readStandardInput } from './standard-input.js'
 import { usageError } from '../usage-error.js'
@@ -27,7 +26,7 @@ export async function readInputs(
   const inputs: InputFile[] = []
   for (const file of files)
     try {
-      if (file !== '-') inputs.push({ name: file, bytes: await readFile(file) })
+      if (file !== '-') inputs.push({ name: file, bytes: await readNamedFile(file) })
       else inputs.push({ name: 'standard input', bytes: await readStandardInput(environment) })
     } catch (cause) {
       throw unreadable(file, what, 'name a file, or - for standard input', cause)
@@ -56,7 +55,7 @@ export function refuseButane(name: string, bytes: Uint8Array): void {
 /** One file that is text, which is not to be standard input. */
 export async function readText(path: string, what: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8')
+    return await readNamedText(path)
   } catch (cause) {
     throw unreadable(path, what, 'name a file that you may read', cause)
   }

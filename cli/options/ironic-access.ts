@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { basicAuthorization } from '../../bytes/index.js'
-import { UserError } from '../../runtime/index.js'
+import { UserError, readNamedText } from '../../runtime/index.js'
 import type { ClientTls } from '../../wire/index.js'
 
 /** Access to an Ironic elsewhere. */
@@ -37,7 +36,7 @@ export function endpointOf(variables: Variables): string {
 export async function accessOf(variables: Variables): Promise<IronicAccess> {
   const file = variables['OS_CACERT'] || variables['IRONIC_CACERT_FILE']
   const ca = file
-    ? await readFile(file, 'utf8').catch((cause: unknown) => {
+    ? await readNamedText(file).catch((cause: unknown) => {
         throw usage(
           `the certificates in ${file} cannot be read`,
           'name a PEM file in OS_CACERT or IRONIC_CACERT_FILE',

@@ -1,6 +1,5 @@
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
-import { readFile } from 'node:fs/promises'
-import { nearest, UserError } from '../../runtime/index.js'
+import { nearest, UserError, readNamedText, readNested } from '../../runtime/index.js'
 import { OPTIONS, variableOf, type OptionName, type Options } from './option-table.js'
 import type { OptionShape } from './table/shape.js'
 import { SECRET_VARIABLES } from './secrets.js'
@@ -48,14 +47,14 @@ async function configSource(file: string, names: readonly OptionName[]): Promise
   try {
     // The parser loads only when there is a config file.
     const { parse } = await import('yaml')
-    values = parse(await readFile(file, 'utf8')) ?? {}
+    values = readNested(await readNamedText(file), `the config file ${file}`, (text) => parse(text) as unknown) ?? {}
   } catch (cause) {
     throw usage(`the config file ${file} cannot be read`, 'name a YAML file with --config', cause)
   }
   if (typeof values !== 'object' || Array.isArray(values) || values === null)
     throw usage(`the config file ${file} is not a set of keys and values`, 'write one option a line, as in port: 6385')
   for (const key of Object.keys(values))
-    if (!(key in OPTIONS))
+    if (!Object.hasOwn(OPTIONS, key))
       throw usage(`the config file ${file} has an unknown key ${key}`, meant(key, names, Object.keys(OPTIONS)))
   return { label: (name) => `${name} in ${file}`, values: values as Record<string, unknown> }
 }

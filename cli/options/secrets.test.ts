@@ -1,16 +1,16 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import type { Environment } from '../environment.js'
+import { printing } from '../environment.js'
 import { secretSource } from './secrets.js'
 
 function scene(variables: Record<string, string> = {}, terminal = true) {
   const shown: string[] = []
   const raw: boolean[] = []
   const stdin = Object.assign(new PassThrough(), { isTTY: terminal, setRawMode: (on: boolean) => void raw.push(on) })
-  const output = { write: (text: string) => void shown.push(text) }
-  const environment: Environment = {
+  const output = { write: (text: string | Uint8Array) => void shown.push(String(text)) }
+  const environment = printing({
     ...{ argv: [], variables, stdin, stdout: output, stderr: output, stopped: new AbortController().signal },
-  }
+  })
   return { source: secretSource(environment), stdin, shown, raw }
 }
 

@@ -38,7 +38,7 @@ const [ENTER, NEW_LINE, BACKSPACE, DELETE, INTERRUPT, END] = ['\r', '\n', '\b', 
 
 function typed({ stdin, stderr, stopped }: Environment, question: string, echo: boolean): Promise<string | null> {
   const terminal = stdin as Environment['stdin'] & Required<Pick<Terminal, 'setRawMode'>>
-  stderr.write(question)
+  stderr.question(question)
   terminal.setRawMode(true)
   return new Promise((resolve) => {
     let answer = ''
@@ -47,7 +47,7 @@ function typed({ stdin, stderr, stopped }: Environment, question: string, echo: 
       stopped.removeEventListener('abort', stop)
       stdin.off('data', take)
       stdin.pause()
-      stderr.write('\n')
+      stderr.line('')
       resolve(value)
     }
     const take = (chunk: Buffer | string) => {
@@ -60,10 +60,10 @@ function typed({ stdin, stderr, stopped }: Environment, question: string, echo: 
         }
         if (character === END) return done(answer === '' ? null : answer)
         if (character === BACKSPACE || character === DELETE) {
-          if (echo && answer !== '') stderr.write('\b \b')
+          if (echo && answer !== '') stderr.backspace()
           answer = answer.slice(0, -1)
         } else if (character >= ' ') {
-          if (echo) stderr.write(character)
+          if (echo) stderr.question(character)
           answer += character
         }
       }

@@ -72,7 +72,7 @@ export async function onlyShown(
   const { stdout } = environment
   if (plan) {
     const lines = planText(request, does)
-    stdout.write(json ? `${JSON.stringify({ event: 'plan', lines })}\n` : `${lines.join('\n')}\n`)
+    stdout.either(json, { event: 'plan', lines }, lines)
     return 0
   }
   if (!check) return undefined
@@ -80,9 +80,8 @@ export async function onlyShown(
   const { disk, installer } = on
   const { type, partitions } = await readPartitions(on.target, disk.path)
   if (json) {
-    stdout.write(
-      `${JSON.stringify({ event: 'check', disk, table: type, partitions, installer, confinement: on.target.confinement })}\n`,
-    )
+    const { confinement } = on.target
+    stdout.json({ event: 'check', disk, table: type, partitions, installer, confinement })
     return disk.inUse === null ? 0 : 1
   }
   const lines = [
@@ -97,7 +96,7 @@ export async function onlyShown(
         `  ${name}  ${partitionLabel ?? '-'}  ${filesystem ?? 'no file system'}${label === null ? '' : ` "${label}"`}`,
     ),
   ]
-  stdout.write(`${lines.join('\n')}\n`)
+  stdout.lines(lines)
   return disk.inUse === null ? 0 : 1
 }
 

@@ -32,8 +32,8 @@ export class DifferenceReport {
   about({ name, isCut, missing, exchanges }: Recording): void {
     const { stderr } = this.#environment
     if (isCut)
-      stderr.write(`warn: ${name} ends in the middle of a line; the ${exchanges.length} exchanges before it are used\n`)
-    if (missing.length > 0) stderr.write(`warn: ${name} lacks exchanges ${ranges(missing)}, which were not written\n`)
+      stderr.line(`warn: ${name} ends in the middle of a line; the ${exchanges.length} exchanges before it are used`)
+    if (missing.length > 0) stderr.line(`warn: ${name} lacks exchanges ${ranges(missing)}, which were not written`)
   }
 
   /** Prints the differences and the sum; gives the exit code. */
@@ -56,17 +56,15 @@ export class DifferenceReport {
     }
     for (const { first, seqs } of fresh) {
       const more = seqs.length > 1 ? ` (and in ${ranges(seqs.slice(1))})` : ''
-      stdout.write(`#${first.seq} ${first.call}: ${sentenceOf(first)}${more}\n`)
+      stdout.line(`#${first.seq} ${first.call}: ${sentenceOf(first)}${more}`)
     }
-    for (const { where } of unused) stdout.write(`known and not seen: ${where}\n`)
-    stdout.write(
-      `${count(calls, 'call')}, ${count(fresh.length, 'difference')}${known > 0 ? `, ${known} known` : ''}\n`,
-    )
+    for (const { where } of unused) stdout.line(`known and not seen: ${where}`)
+    stdout.line(`${count(calls, 'call')}, ${count(fresh.length, 'difference')}${known > 0 ? `, ${known} known` : ''}`)
     return fresh.length > 0 ? 1 : 0
   }
 
   #line(event: object): void {
-    this.#environment.stdout.write(`${JSON.stringify(event)}\n`)
+    this.#environment.stdout.json(event)
   }
 }
 

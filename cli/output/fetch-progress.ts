@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
 import type { Artifact } from '../../coreos/index.js'
-import type { Output } from '../environment.js'
+import type { Printer } from './printer.js'
 
 /** For a terminal: one line for each file, rewritten as it grows. Nothing for logs and pipes. */
-export function fetchProgress(stderr: Output): {
+export function fetchProgress(stderr: Printer): {
   onProgress?: (artifact: Artifact, received: number, total: number | null) => void
 } {
   if (!stderr.isTTY) return {}
@@ -15,7 +15,7 @@ export function fetchProgress(stderr: Output): {
       const line = `${name}: ${amount}`
       if (line === shown) return
       shown = line
-      stderr.write(`\r\x1b[K${line}${received === total ? '\n' : ''}`)
+      stderr.replaceLine(line, { hasEnded: received === total })
     },
   }
 }

@@ -1,4 +1,4 @@
-import { visibleText, type Logger } from '../../runtime/index.js'
+import type { Logger } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 
 /** Warnings and errors of what runs, on standard error: a line each, or a JSON object each. */
@@ -7,10 +7,7 @@ export function logTo({ stderr }: Environment, json: boolean): Logger {
     if (level === 'debug' || level === 'info') return
     const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : undefined)
     const [room, node] = [text('room'), text('node')]
-    stderr.write(
-      json
-        ? `${JSON.stringify({ event: 'log', level, room, node, message })}\n`
-        : `${visibleText([level, room, node, message].filter(Boolean).join(': '))}\n`,
-    )
+    const line = [level, room, node, message].filter(Boolean).join(': ')
+    stderr.either(json, { event: 'log', level, room, node, message }, line)
   }
 }

@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest'
+import { Printer } from './printer.js'
 import { liveProgress } from './progress.js'
 
 test('on a terminal the stage line keeps the agent progress when the state change to deploying arrives late', () => {
   let written = ''
-  const view = liveProgress(
-    (text) => void (written = text),
-    () => 120,
-  )
+  const view = liveProgress(new Printer({ columns: 120, write: (text) => void (written = String(text)) }))
   view.show({ event: 'stage', stage: 'deploy', status: 'started' }, 0)
   view.show({ event: 'progress', step: 'install_coreos', stage: 'installing to /dev/sda' }, 1)
   view.show({ event: 'state', provision_state: 'deploying', power_state: 'power on' }, 2)

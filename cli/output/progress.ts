@@ -1,5 +1,6 @@
-import { elapsedText, visibleLine } from '../../runtime/index.js'
+import { elapsedText } from '../../runtime/index.js'
 import { STAGES, type DeploymentEvent, type StageName } from '../../runs/index.js'
+import type { Printer } from './printer.js'
 
 /** Shows a deployment while it runs. */
 export interface ProgressView {
@@ -12,7 +13,7 @@ export interface ProgressView {
 }
 
 /** For logs and pipes: a line an event, a percentage only when it has moved by ten. */
-export function lineProgress(write: (text: string) => void): ProgressView {
+export function lineProgress(stdout: Printer): ProgressView {
   let shown = -Infinity
   return {
     show(event, elapsed) {
@@ -23,7 +24,7 @@ export function lineProgress(write: (text: string) => void): ProgressView {
       }
       if (event.event === 'progress' && 'stage' in event) shown = -Infinity
       const text = lineOf(event)
-      if (text !== null) write(`${elapsed.toFixed(2).padStart(7)}s  ${visibleLine(text)}\n`)
+      if (text !== null) stdout.line(`${elapsed.toFixed(2).padStart(7)}s  ${text}`)
     },
     tick() {},
     end() {},
@@ -53,24 +54,25 @@ function lineOf(event: DeploymentEvent): string | null {
 const WIDTH = Math.max(...STAGES.map((stage) => stage.length))
 
 /** For a terminal: one line a stage, the last one rewritten in place. */
-export function liveProgress(write: (text: string) => void, columns: () => number): ProgressView {
+export function liveProgress(stdout: Printer): ProgressView {
   let current: { stage: StageName; since: number } | null = null
   let detail = ''
   let percent: number | null = null
   const redraw = (elapsed: number) => {
     if (!current) return
     const bar = percent === null ? '' : `  ${barOf(percent)} ${String(percent).padStart(3)} %`
-    const text = `  … ${current.stage.padEnd(WIDTH)}  ${elapsedText((elapsed - current.since) * 1000).padStart(8)}  ${detail}${bar}`
-    write(`\r\x1b[K${text.slice(0, Math.max(20, columns() - 1))}`)
+    stdout.replaceLine(
+      `  … ${current.stage.padEnd(WIDTH)}  ${elapsedText((elapsed - current.since) * 1000).padStart(8)}  ${detail}${bar}`,
+    )
   }
   return {
     show(event, elapsed) {
       switch (event.event) {
         case 'started':
-          write(`\r\x1b[K  node ${event.node} at ${event.ironic_url}\n`)
+          stdout.replaceLine(`  node ${event.node} at ${event.ironic_url}`, { hasEnded: true })
           break
         case 'disk':
-          write(`\r\x1b[K  disk ${event.path}, ${event.size} bytes\n`)
+          stdout.replaceLine(`  disk ${event.path}, ${event.size} bytes`, { hasEnded: true })
           break
         case 'stage':
           if (event.status === 'started') {
@@ -79,8 +81,9 @@ export function liveProgress(write: (text: string) => void, columns: () => numbe
             percent = null
             break
           }
-          write(
-            `\r\x1b[K  ${event.status === 'done' ? '✓' : '✗'} ${event.stage.padEnd(WIDTH)}  ${elapsedText(event.seconds * 1000).padStart(8)}\n`,
+          stdout.replaceLine(
+            `  ${event.status === 'done' ? '✓' : '✗'} ${event.stage.padEnd(WIDTH)}  ${elapsedText(event.seconds * 1000).padStart(8)}`,
+            { hasEnded: true },
           )
           current = null
           return
@@ -100,7 +103,7 @@ export function liveProgress(write: (text: string) => void, columns: () => numbe
     },
     tick: redraw,
     end() {
-      if (current) write('\n')
+      if (current) stdout.line('')
     },
   }
 }

@@ -2,9 +2,9 @@ import { sizeText, wrapped } from '../../runtime/index.js'
 import { STAGES, type DeploymentReport } from '../../runs/index.js'
 
 /** The report as a person reads it. */
-export function reportText(report: DeploymentReport): string {
+export function reportText(report: DeploymentReport): string[] {
   const { disk, ignition } = report
-  const lines = [
+  return [
     '',
     `Read back from the disk of ${report.node}`,
     `  disk       ${disk.file} (${sizeText(disk.size)})`,
@@ -15,7 +15,7 @@ export function reportText(report: DeploymentReport): string {
         `${sizeText(length).padStart(9)} at ${sizeText(offset)}`,
     ),
     ...(ignition === null ? ['  Ignition   none'] : ignitionLines(ignition)),
-    `  arguments  ${wrapped(report.kernel_arguments, 81).join('\n             ')}`,
+    ...wrapped(report.kernel_arguments, 81).map((line, at) => `  ${(at === 0 ? 'arguments' : '').padEnd(9)}  ${line}`),
     ...(report.confinement === undefined ? [] : [`  confined   ${report.confinement}`]),
     `  time       ${STAGES.filter((stage) => stage in report.seconds)
       .map((stage) => `${stage} ${report.seconds[stage]!.toFixed(2)} s`)
@@ -24,9 +24,7 @@ export function reportText(report: DeploymentReport): string {
     ...report.checks.map(({ what, ok, found }) => `  ${ok ? '✓' : '✗'} ${what}: ${found}`),
     '',
     report.ok ? 'The disk matches the request.' : 'The disk does NOT match the request.',
-    '',
   ]
-  return lines.join('\n')
 }
 
 function ignitionLines(ignition: NonNullable<DeploymentReport['ignition']>): string[] {

@@ -1,13 +1,14 @@
 import {
-  runReportText,
-  tableText,
+  runReportLines,
+  tableLines,
   timeLeft,
   type ExpectedTimes,
   type RunEvent,
   type RunReport,
 } from '../../hardware-lab/index.js'
-import { visibleLine, visibleText, type Clock } from '../../runtime/index.js'
+import type { Clock } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
+import type { Printer } from './printer.js'
 
 /** Shows a run over many hosts. */
 export interface RunView {
@@ -21,44 +22,46 @@ export function runView(
   environment: Environment,
   { json, times, clock }: { json: boolean; times: ExpectedTimes; clock: Clock },
 ): RunView {
-  const write = (text: string) => void environment.stdout.write(text)
+  const { stdout } = environment
   if (json)
     return {
-      show: (event) => write(`${JSON.stringify({ ...event, elapsed: Math.round(clock.elapsed()) / 1000 })}\n`),
+      show: (event) => stdout.json({ ...event, elapsed: Math.round(clock.elapsed()) / 1000 }),
       end: () => {},
-      report: (report) => write(`${JSON.stringify({ event: 'report', ...report })}\n`),
+      report: (report) => stdout.json({ event: 'report', ...report }),
     }
-  if (!environment.stdout.isTTY)
+  if (!stdout.isTTY)
     return {
-      show: (event) => write(visibleText(lineOf(event))),
+      show: (event) => stdout.lines(linesOf(event)),
       end: () => {},
-      report: (report) => write(runReportText(report)),
+      report: (report) => stdout.lines(runReportLines(report)),
     }
-  const { stdout } = environment
-  const size = () => ({ columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 })
-  return new LiveView(write, size, times, clock)
+  return new LiveView(stdout, times, clock)
 }
 
-/** A line an event, for logs. */
-function lineOf(event: RunEvent): string {
+/** Lines of an event, for logs. */
+function linesOf(event: RunEvent): string[] {
   switch (event.event) {
     case 'run':
-      return `run ${event.id}${event.resumed ? ' goes on' : ''}: ${event.hosts.length} hosts, state in ${event.state_dir}\n`
+      return [
+        `run ${event.id}${event.resumed ? ' goes on' : ''}: ${event.hosts.length} hosts, state in ${event.state_dir}`,
+      ]
     case 'dashboard':
-      return `the dashboard is at ${event.url}\n`
+      return [`the dashboard is at ${event.url}`]
     case 'table':
-      return tableText(event.rows)
+      return tableLines(event.rows)
     case 'host':
-      return `${event.host}: ${event.outcome}${event.why === null ? '' : `: ${event.why}`}\n`
+      return [`${event.host}: ${event.outcome}${event.why === null ? '' : `: ${event.why}`}`]
     case 'stage':
-      if (event.status === 'started') return ''
+      if (event.status === 'started') return []
       if (event.status !== 'failed')
-        return `${event.host}: ${event.stage} ${event.status}, ${event.seconds.toFixed(1)} s\n`
-      return `${event.host}: ${event.stage} ${event.again ? 'is tried again' : 'failed'}: ${event.failure.sentences.join(': ')}\n`
+        return [`${event.host}: ${event.stage} ${event.status}, ${event.seconds.toFixed(1)} s`]
+      return [
+        `${event.host}: ${event.stage} ${event.again ? 'is tried again' : 'failed'}: ${event.failure.sentences.join(': ')}`,
+      ]
     case 'console':
-      return `${event.host}: console, ${event.kind}: ${event.line}\n`
+      return [`${event.host}: console, ${event.kind}: ${event.line}`]
     case 'progress':
-      return ''
+      return []
   }
 }
 
@@ -77,8 +80,7 @@ class LiveView implements RunView {
   #drawn = 0
 
   constructor(
-    private readonly write: (text: string) => void,
-    private readonly size: () => { columns: number; rows: number },
+    private readonly stdout: Printer,
     private readonly times: ExpectedTimes,
     private readonly clock: Clock,
   ) {
@@ -87,13 +89,13 @@ class LiveView implements RunView {
 
   show = (event: RunEvent): void => {
     if (event.event === 'run') {
-      this.write(lineOf(event))
+      this.stdout.lines(linesOf(event))
       for (const host of event.hosts)
         this.#lines.set(host, { stage: '', since: 0, detail: '', percent: null, outcome: null })
-    } else if (event.event === 'dashboard') this.write(lineOf(event))
+    } else if (event.event === 'dashboard') this.stdout.lines(linesOf(event))
     else if (event.event === 'table') {
       this.#erase()
-      this.write(tableText(event.rows))
+      this.stdout.lines(tableLines(event.rows))
     } else {
       const line = this.#lines.get(event.host)
       if (!line) return
@@ -119,7 +121,7 @@ class LiveView implements RunView {
   }
 
   report(report: RunReport): void {
-    this.write(runReportText(report))
+    this.stdout.lines(runReportLines(report))
   }
 
   async #tick(): Promise<void> {
@@ -131,15 +133,15 @@ class LiveView implements RunView {
   }
 
   #erase(): void {
-    if (this.#drawn > 0) this.write(`\x1b[${this.#drawn}A\x1b[J`)
-    this.#drawn = 0
+    this.#redraw([])
   }
 
   #draw(): void {
-    this.#erase()
-    const { columns, rows } = this.size()
-    const lines = this.#fitting(rows - 1).map((line) => visibleLine(line).slice(0, Math.max(20, columns - 1)))
-    this.write(lines.map((line) => `${line}\n`).join(''))
+    this.#redraw(this.#fitting((this.stdout.rows ?? 24) - 1))
+  }
+
+  #redraw(lines: readonly string[]): void {
+    this.stdout.replaceLines(this.#drawn, lines)
     this.#drawn = lines.length
   }
 

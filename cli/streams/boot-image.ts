@@ -30,7 +30,7 @@ export async function bootImageReport(
 ): Promise<number> {
   const files = await releaseAt(release, flags, environment)
   const info = bootImageInfo(await readReleaseImage(files), baseUrl === undefined ? {} : { baseUrl })
-  environment.stdout.write(json ? `${JSON.stringify(info)}\n` : infoText(info))
+  environment.stdout.either(json, info, infoText(info))
   return info.drift.length === 0 ? 0 : 1
 }
 
@@ -46,11 +46,11 @@ export async function bootImageGenerate(
   const stream = await streamOf(release, { ...flags, ...(baseUrl === undefined ? {} : { baseUrl }) }, environment)
   const image = bootImageFor(stream, architecture, platform)
   if (image.kind === 'amis') {
-    environment.stdout.write(documentText({ amis: image.amis }))
+    environment.stdout.contents(documentText({ amis: image.amis }))
     return 0
   }
   if (directory === undefined && ignition === undefined) {
-    environment.stdout.write(documentText({ release: image.release, format: image.format, ...image.files }))
+    environment.stdout.contents(documentText({ release: image.release, format: image.format, ...image.files }))
     return 0
   }
   const { paths, kargs } = await generateBootImage(image, {
@@ -59,8 +59,8 @@ export async function bootImageGenerate(
     ...(release === undefined ? besideStream(flags.stream ?? '') : {}),
     ...(ignition === undefined ? {} : { ignition: await configOf(ignition, environment) }),
   })
-  for (const path of paths) environment.stdout.write(`${path}\n`)
-  if (kargs !== null) environment.stderr.write(`PXE configuration must include kernel arguments:\n\t${kargs}\n`)
+  for (const path of paths) environment.stdout.line(path)
+  if (kargs !== null) environment.stderr.program(`PXE configuration must include kernel arguments:\n\t${kargs}\n`)
   return 0
 }
 
@@ -95,7 +95,7 @@ async function configOf(path: string, environment: Environment): Promise<Uint8Ar
   return config!.bytes
 }
 
-function infoText({ architectures, drift }: BootImageInfo): string {
+function infoText({ architectures, drift }: BootImageInfo): string[] {
   const lines = Object.entries(architectures).flatMap(([architecture, { release, base, derived, platforms, amis }]) => [
     `${architecture}  ${release}`,
     ...(base === null ? [] : [`  base image     ${base}`]),
@@ -106,5 +106,5 @@ function infoText({ architectures, drift }: BootImageInfo): string {
   const differing = drift.map(
     ({ path, before, after }) => `DRIFT: ${path} is ${before} in bootimage.json and ${after} in the ConfigMap`,
   )
-  return [...lines, ...differing, ''].join('\n')
+  return [...lines, ...differing]
 }

@@ -21,9 +21,7 @@ export async function download(flags: DownloadFlags, environment: Environment): 
     ...fetchProgress(environment.stderr),
   })
   for (const { path, sha256, signedBy, already } of done)
-    environment.stdout.write(
-      flags.json ? `${JSON.stringify({ path, sha256, signed_by: signedBy, already })}\n` : `${path}\n`,
-    )
+    environment.stdout.either(flags.json, { path, sha256, signed_by: signedBy, already }, `${path}`)
   return 0
 }
 

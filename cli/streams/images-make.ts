@@ -69,7 +69,7 @@ export async function imagesMake(flags: ImagesMakeFlags, environment: Environmen
   for (const path of paths) {
     const whole = join(folder.path, path.slice(join(directory, '/').length))
     await writing(path, () => (force ? rename(whole, path) : link(whole, path)))
-    environment.stdout.write(flags.json ? `${JSON.stringify({ path })}\n` : `${path}\n`)
+    environment.stdout.either(flags.json, { path }, `${path}`)
   }
   return 0
 }

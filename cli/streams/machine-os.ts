@@ -31,7 +31,7 @@ export async function machineOsBuild(folder: string, flags: BuildFlags, environm
     architectures: flags.architecture ?? [hostArchitecture()],
     ...{ clock: systemClock(), logger: silent, signal: environment.stopped, ...fetchProgress(environment.stderr) },
   })
-  for (const path of made) environment.stdout.write(flags.json ? `${JSON.stringify({ path })}\n` : `${path}\n`)
+  for (const path of made) environment.stdout.either(flags.json, { path }, `${path}`)
   return 0
 }
 
@@ -74,7 +74,7 @@ async function withReport(
   { stdout }: Environment,
   work: (onFile: (path: string, what: string) => void) => Promise<void>,
 ): Promise<number> {
-  await work((path, what) => void stdout.write(json ? `${JSON.stringify({ path, what })}\n` : `${path} ${what}\n`))
+  await work((path, what) => void stdout.either(json, { path, what }, `${path} ${what}`))
   return 0
 }
 
@@ -90,9 +90,7 @@ export async function machineOsVerify(folder: string, flags: VerifyFlags, enviro
   let wrong = 0
   const print = (path: string, ok: boolean, what: string) => {
     if (!ok) wrong++
-    environment.stdout.write(
-      flags.json ? `${JSON.stringify({ path, ok, what })}\n` : `${ok ? 'good ' : 'WRONG'}  ${path}  ${what}\n`,
-    )
+    environment.stdout.either(flags.json, { path, ok, what }, `${ok ? 'good ' : 'WRONG'}  ${path}  ${what}`)
   }
   for (const { path, ok, what } of await verifyMachineOs({ folder, streams, clock })) print(path, ok, what)
   if (flags.build !== undefined) {

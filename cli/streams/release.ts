@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import {
   BUILD_META,
@@ -11,7 +11,7 @@ import {
   type NamedManifest,
 } from '../../coreos/index.js'
 import { parsePlace, type ImagePlace } from '../../registry/index.js'
-import { UserError } from '../../runtime/index.js'
+import { UserError, readNamedText } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { readInputs } from '../options/input-files.js'
 import { imagesFor } from './fetching.js'
@@ -43,11 +43,8 @@ export async function releaseWrite(dest: string, flags: WriteFlags, environment:
   const tag = place.tag ?? version.replaceAll('+', '_')
   const pullspec = await putRelease(made, { images, place, tag, signal: environment.stopped })
   const { components: all } = made
-  environment.stdout.write(
-    json
-      ? `${JSON.stringify({ pullspec, tag, version, digest: made.image.digest, components: all })}\n`
-      : `${pullspec}\n`,
-  )
+  const { digest } = made.image
+  environment.stdout.either(json, { pullspec, tag, version, digest, components: all }, pullspec)
   return 0
 }
 
@@ -89,7 +86,7 @@ async function manifestFiles(paths: readonly string[]): Promise<NamedManifest[]>
       const names = isFolder
         ? (await readdir(path)).filter((name) => /\.(ya?ml|json)$/.test(name)).sort()
         : [basename(path)]
-      for (const name of names) found.push({ name, text: await readFile(isFolder ? join(path, name) : path, 'utf8') })
+      for (const name of names) found.push({ name, text: await readNamedText(isFolder ? join(path, name) : path) })
     } catch (cause) {
       throw new UserError('file-unreadable', `the manifest ${path} cannot be read`, {
         cause,
@@ -111,7 +108,7 @@ export async function releaseInfo(named: string, flags: ReleaseInfoFlags, enviro
     previous: metadata?.previous ?? [],
     ...{ components, manifests: [...(await release.manifests()).keys()] },
   }
-  environment.stdout.write(flags.json ? `${JSON.stringify(facts)}\n` : factsText(facts))
+  environment.stdout.either(flags.json, facts, factsText(facts))
   return 0
 }
 
@@ -123,7 +120,7 @@ function factsText(facts: {
   baseImageDigest: string | null
   components: Readonly<Record<string, string>>
   manifests: readonly string[]
-}): string {
+}): string[] {
   const { pullspec, version, created, architectures, baseImageDigest, components, manifests } = facts
   const width = Math.max(0, ...Object.keys(components).map(({ length }) => length))
   return [
@@ -136,6 +133,5 @@ function factsText(facts: {
     ...Object.entries(components).map(([name, where]) => `  ${name.padEnd(width)}  ${where}`),
     `manifests      ${manifests.length}`,
     ...manifests.map((name) => `  ${name}`),
-    '',
-  ].join('\n')
+  ]
 }

@@ -9,7 +9,7 @@ import {
   type RegionalCloud,
   type Stream,
 } from '../../coreos/index.js'
-import { columns, systemClock } from '../../runtime/index.js'
+import { columnLines, systemClock } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { FetchFlags } from './fetch-options.js'
 import { streamFor } from './fetching.js'
@@ -34,13 +34,14 @@ export async function streamLookup(named: string, flags: LookupFlags, environmen
   const stream = await lookedIn(named, flags, environment)
   if (flags.format === undefined && flags.region === undefined) {
     const rows = offers(stream)
-    stdout.write(flags.json ? `${JSON.stringify(rows)}\n` : tableOf(rows))
+    stdout.either(flags.json, rows, tableOf(rows))
     return 0
   }
   const found = foundIn(stream, flags)
   const { field } = flags
-  if (field === undefined) stdout.write(`${JSON.stringify(found, null, flags.json ? undefined : 2)}\n`)
-  else if (field in found) stdout.write(`${String(found[field])}\n`)
+  if (field === undefined && flags.json) stdout.json(found)
+  else if (field === undefined) stdout.document(found)
+  else if (Object.hasOwn(found, field)) stdout.line(String(found[field]))
   else throw usageError(`there is no ${field}`, `there is ${Object.keys(found).join(', ')}`, 'stream-artifact')
   return 0
 }
@@ -90,7 +91,7 @@ function offers(stream: Stream): Offer[] {
 const rowOf = ({ architecture, platform, format }: Offer): string => [architecture, platform, format].join('\0')
 
 /** The output of `coreos-installer list-stream`. */
-function tableOf(rows: readonly Offer[]): string {
+function tableOf(rows: readonly Offer[]): string[] {
   const cells = rows.map(({ architecture, platform, format }) => [architecture, platform, format])
-  return columns([['Architecture', 'Platform', 'Format'], ...cells], { gap: 2 })
+  return columnLines([['Architecture', 'Platform', 'Format'], ...cells], { gap: 2 })
 }

@@ -16,7 +16,7 @@ export async function streamServe(
   environment: Environment,
 ): Promise<number> {
   const { stdout, stopped } = environment
-  const print = (event: object, text: string) => void stdout.write(json ? `${JSON.stringify(event)}\n` : `${text}\n`)
+  const print = (event: object, text: string) => void stdout.either(json, event, `${text}`)
   await using server = await serveStreams({
     ...{
       folder,

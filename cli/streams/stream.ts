@@ -74,11 +74,11 @@ export async function streamValidate(
     const { kind, findings } = findingsOf(document, before, flags)
     const valid = !findings.some((one) => one.kind === 'error')
     if (!valid) wrong++
-    if (flags.json) stdout.write(`${JSON.stringify({ file: document.name, kind, valid, findings })}\n`)
+    if (flags.json) stdout.json({ file: document.name, kind, valid, findings })
     else {
       for (const { kind: weight, path, message } of findings)
-        stdout.write(`${document.name}: ${weight}: ${path === '' ? '' : `${path} `}${message}\n`)
-      stdout.write(`${document.name}: ${valid ? 'valid' : 'refused'}, ${kind ?? 'no metadata of CoreOS'}\n`)
+        stdout.line(`${document.name}: ${weight}: ${path === '' ? '' : `${path} `}${message}`)
+      stdout.line(`${document.name}: ${valid ? 'valid' : 'refused'}, ${kind ?? 'no metadata of CoreOS'}`)
     }
   }
   return wrong === 0 ? 0 : 1
@@ -135,7 +135,7 @@ export async function streamConvert(
   const read = (await documents(files, environment)).map(({ name, text }) => readMetadata(text, name))
   const now = new Date(systemClock().now()).toISOString().replace(/\.\d+Z$/, 'Z')
   const text = converted(read, flags, now, flags.target === undefined ? null : await textOf(flags.target))
-  if (flags.output === undefined) environment.stdout.write(text)
+  if (flags.output === undefined) environment.stdout.contents(text)
   else await writeFile(flags.output, text)
   return 0
 }
@@ -207,14 +207,14 @@ export async function streamDiff(
   for (const difference of differences) {
     const { path, before: was, after: is } = difference
     const text = `${path}: ${was ?? '(none)'} -> ${is ?? '(none)'}`
-    environment.stdout.write(`${flags.json ? JSON.stringify(difference) : text}\n`)
+    environment.stdout.either(flags.json, difference, text)
   }
   return differences.length === 0 ? 0 : 1
 }
 
 /** `ironstage stream print STREAM`: the document, wherever it is. */
 export async function streamPrint(named: string, flags: FetchFlags, environment: Environment): Promise<number> {
-  environment.stdout.write(documentText(await streamFor(named, flags, environment)))
+  environment.stdout.contents(documentText(await streamFor(named, flags, environment)))
   return 0
 }
 
@@ -230,6 +230,6 @@ export async function streamPublish(
     { folder: dirname(shelf), name: basename(shelf), clock: systemClock() },
     stream,
   )
-  environment.stdout.write(flags.json ? `${JSON.stringify({ path, sha256 })}\n` : `${path} ${sha256}\n`)
+  environment.stdout.either(flags.json, { path, sha256 }, `${path} ${sha256}`)
   return 0
 }

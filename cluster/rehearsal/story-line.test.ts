@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { storyText, type StoryLine } from './story-line.js'
+import { storyLines, type StoryLine } from './story-line.js'
 
 const common = { scenario: 'deploy-image', actor: 'cbo' }
 const time = '2026-01-01T01:02:03.000Z'
@@ -32,8 +32,7 @@ test('no line is wider than the terminal', () => {
     },
     { ...common, event: 'end', elapsed: 60, holds: false, checks: 3, failures: ['word '.repeat(40).trim()] },
   ]
-  for (const line of lines)
-    for (const text of storyText(line, 80).split('\n')) expect(text.length, text).toBeLessThanOrEqual(80)
+  for (const line of lines) for (const text of storyLines(line, 80)) expect(text.length, text).toBeLessThanOrEqual(80)
 })
 
 test('an act has its time, its actor and its reason', () => {
@@ -45,9 +44,10 @@ test('an act has its time, its actor and its reason', () => {
     does: 'rolls out metal3',
     because: 'of the release',
   } as const
-  expect(storyText(act)).toBe(
-    ' 1:02:03  cbo            rolls out metal3\n                         because of the release\n',
-  )
+  expect(storyLines(act)).toEqual([
+    ' 1:02:03  cbo            rolls out metal3',
+    '                         because of the release',
+  ])
 })
 
 test('a check that fails says what was found', () => {
@@ -60,5 +60,5 @@ test('a check that fails says what was found', () => {
     holds: false,
     found: 'it runs A',
   } as const
-  expect(storyText(check)).toBe(' 0:00:00  FAILS          it runs B; it runs A\n')
+  expect(storyLines(check)).toEqual([' 0:00:00  FAILS          it runs B; it runs A'])
 })

@@ -50,25 +50,29 @@ const CLOCK_WIDTH = 8
 const ACTOR_WIDTH = 13
 
 /** The lines of a terminal for a line of a rehearsal, at most `columns` wide; digests are cut short. */
-export function storyText(line: StoryLine, columns = 80): string {
+export function storyLines(line: StoryLine, columns = 80): string[] {
   switch (line.event) {
     case 'begin': {
       const of = line.document === null ? '' : ` (document ${line.document})`
-      const without = line.without.length > 0 ? `\nwithout ${line.without.join(', ')}` : ''
-      return `\n${linesOf(`${line.scenario}: ${line.title}${of}`, columns - 2).join('\n  ')}${without}\n`
+      const title = linesOf(`${line.scenario}: ${line.title}${of}`, columns - 2)
+      return [
+        '',
+        ...title.map((text, at) => (at === 0 ? text : `  ${text}`)),
+        ...(line.without.length > 0 ? [`without ${line.without.join(', ')}`] : []),
+      ]
     }
     case 'act':
       return [
         ...spread(line, line.does, columns),
         ...(line.because === undefined ? [] : spread(null, `because ${line.because}`, columns)),
-      ].join('')
+      ]
     case 'check':
-      return spread({ ...line, actor: line.holds ? 'holds' : 'FAILS' }, checkText(line), columns).join('')
+      return spread({ ...line, actor: line.holds ? 'holds' : 'FAILS' }, checkText(line), columns)
     case 'end':
       return [
-        `${line.scenario} ${line.holds ? 'went as expected' : 'did not go as expected'}: ${line.checks} checks in ${clockText(line.elapsed)}\n`,
-        ...line.failures.flatMap((failure) => linesOf(failure, columns - 2).map((text) => `  ${text}\n`)),
-      ].join('')
+        `${line.scenario} ${line.holds ? 'went as expected' : 'did not go as expected'}: ${line.checks} checks in ${clockText(line.elapsed)}`,
+        ...line.failures.flatMap((failure) => linesOf(failure, columns - 2).map((text) => `  ${text}`)),
+      ]
   }
 }
 
@@ -82,7 +86,7 @@ function spread(first: { elapsed: number; actor: string } | null, text: string, 
       first && index === 0
         ? `${clockText(first.elapsed).padStart(CLOCK_WIDTH)}  ${first.actor.padEnd(ACTOR_WIDTH)}  `
         : ' '.repeat(indent)
-    return `${head}${part}\n`
+    return `${head}${part}`
   })
 }
 

@@ -1,3 +1,4 @@
+import { ownMember } from '../../runtime/index.js'
 import { osImages, type BuildMeta } from '../metadata/build-meta.js'
 import type { Stream } from '../metadata/stream.js'
 import { liveFiles } from '../metadata/stream-lookup.js'
@@ -49,7 +50,7 @@ export function buildContradictions(
     const label = VERSION_LABELS.map((name) => container.Labels?.[name]).find((one) => one !== undefined)
     differ('version of the container image', build['ostree-version'], label)
     differ('tree of the container image', build['ostree-commit'], container.Labels?.['ostree.commit'])
-    const named = architecture === undefined ? undefined : (GO_NAMES[architecture] ?? architecture)
+    const named = architecture === undefined ? undefined : (ownMember(GO_NAMES, architecture) ?? architecture)
     differ('architecture of the container image', named, container.Architecture)
   }
   return found

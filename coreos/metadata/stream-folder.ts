@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../bytes/index.js'
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, makeFolder, replaceLink, UserError, type Clock } from '../../runtime/index.js'
+import { held, makeFolder, replaceLink, UserError, type Clock, readNamedText } from '../../runtime/index.js'
 import { documentText } from './document.js'
 import { STREAM, type Stream } from './stream.js'
 import { compareVersions } from './versions.js'
@@ -49,7 +49,7 @@ async function datedCopy({ folder, name }: StreamFolder, stream: Stream, text: s
   for (const date of [time.slice(0, 8), time]) {
     const file = `${name}-${date}.json`
     const path = join(folder, file)
-    const there = await readFile(path, 'utf8').catch(() => null)
+    const there = await readNamedText(path).catch(() => null)
     if (there === text) return file
     if (there !== null) continue
     await writeFile(path, text, { flag: 'wx', mode: 0o444 })
@@ -76,7 +76,7 @@ export async function pinnedStream(
   const { folder, name, clock } = streamFolder
   const path = join(folder, pin.date === undefined ? `${name}.json` : `${name}-${pin.date}.json`)
   const text = await held(clock, `reading ${path}`, () =>
-    readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    readNamedText(path).catch((cause: NodeJS.ErrnoException) => {
       if (cause.code !== 'ENOENT') throw cause
       throw new UserError('stream-unpublished', `there is no ${path}`, {
         cause,

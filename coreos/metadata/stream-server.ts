@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
 import { bytesSource, fileRepresentation, type Found, serveFiles, sha256Hex } from '../../bytes/index.js'
-import { held, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { held, UserError, type Clock, type Logger, type Random, readNamedFile } from '../../runtime/index.js'
 import { documentText } from './document.js'
 import { relocated } from './mirror.js'
 import { STREAM } from './stream.js'
@@ -73,7 +73,9 @@ async function streamAt(folder: string, path: string, base: string, clock: Clock
   const openshift = `dependencies/rhcos/${name.replace(/^rhcos-/, 'stream-')}.json`
   const file = [path, `${name}.json`, openshift].map((place) => join(folder, place)).find((place) => existsSync(place))
   if (file === undefined) return undefined
-  const [document, { mtimeMs }] = await held(clock, `reading ${file}`, () => Promise.all([readFile(file), stat(file)]))
+  const [document, { mtimeMs }] = await held(clock, `reading ${file}`, () =>
+    Promise.all([readNamedFile(file), stat(file)]),
+  )
   try {
     const served = relocated(STREAM.read(document, file), (location) => servedLocation(folder, base, location))
     const bytes = Buffer.from(documentText(served))

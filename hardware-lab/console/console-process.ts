@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { onAbort, type Clock } from '../../runtime/index.js'
+import { onAbort, startFailure, type Clock } from '../../runtime/index.js'
 
 /** A program that prints the console of a machine, for as long as it runs. */
 export interface ConsoleProgram {
@@ -32,6 +32,8 @@ export async function* programLines(
     // A group of its own: Ctrl-C is for the run, which may finish its hosts first.
     detached: true,
   })
+  const failure = startFailure(child)
+  if (failure) await failure
   child.stdin.on('error', () => {})
   const chunks: string[] = []
   let ended = false
@@ -46,9 +48,9 @@ export async function* programLines(
   })
   child.stdout.on('data', push)
   child.stderr.on('data', push)
-  let failure: Error | undefined
+  let problem: Error | undefined
   child.once('error', (error) => {
-    failure = error
+    problem = error
     ended = true
     wake()
   })
@@ -74,7 +76,7 @@ export async function* programLines(
       for (const line of lines) yield cleaned(line)
     }
     if (rest !== '') yield cleaned(rest)
-    if (failure && !signal.aborted) throw failure
+    if (problem && !signal.aborted) throw problem
   } finally {
     await endGroup(child, clock)
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()

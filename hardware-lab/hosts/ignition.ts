@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseIgnition, readIgnition, type IgnitionConfig } from '../../ignition/index.js'
-import { didYouMean, UserError } from '../../runtime/index.js'
+import { didYouMean, UserError, readNamedFile } from '../../runtime/index.js'
 import type { Host } from './host.js'
 import type { SecretParts } from './secrets.js'
 
@@ -21,7 +20,7 @@ async function ignitionBytes(host: Host, parts: SecretParts): Promise<Uint8Array
   const { ignition } = host
   if (ignition === undefined) return Buffer.from('{"ignition":{"version":"3.4.0"}}')
   const read = (file: string): Promise<Buffer> =>
-    readFile(resolve(parts.folder, file)).catch((cause: unknown) => {
+    readNamedFile(resolve(parts.folder, file)).catch((cause: unknown) => {
       throw new UserError('hosts-file', `the config ${file} of ${host.name} cannot be read`, { kind: 'usage', cause })
     })
   if (typeof ignition === 'string') return read(ignition)

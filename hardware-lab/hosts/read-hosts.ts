@@ -1,9 +1,16 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { LineCounter, parseDocument } from 'yaml'
 import { parsePins, parseSshTarget, sshDiskSelector } from '../../targets/index.js'
-import { checkNesting, didYouMean, readNested, schemaProblem, UserError, yamlPlace } from '../../runtime/index.js'
+import {
+  checkNesting,
+  didYouMean,
+  readNested,
+  schemaProblem,
+  UserError,
+  yamlPlace,
+  readNamedText,
+} from '../../runtime/index.js'
 import { deviceOf, sshUrlOf } from './host-names.js'
 import type { Host, HostsDocument, HostSettings, HostsFile } from './host.js'
 import { HOSTS_SCHEMA } from './schema.js'
@@ -16,7 +23,7 @@ import { HOSTS_SCHEMA } from './schema.js'
 export async function readHosts(path: string): Promise<HostsFile> {
   let text: string
   try {
-    text = await readFile(path, 'utf8')
+    text = await readNamedText(path)
   } catch (cause) {
     throw new UserError('hosts-file', `${path} cannot be read`, {
       ...{ kind: 'usage', cause },

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { UserError } from '../../runtime/index.js'
+import { UserError, readNamedText } from '../../runtime/index.js'
 import type { SecretSetting } from './host.js'
 
 const run = promisify(execFile)
@@ -54,7 +53,7 @@ export async function readSecret(setting: SecretSetting, what: string, parts: Se
   }
   if ('file' in setting) {
     const path = resolve(parts.folder, setting.file)
-    const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    const text = await readNamedText(path).catch((cause: unknown) => {
       throw lacking(`${path} cannot be read`, cause)
     })
     return firstLine(text) ?? fail(lacking(`${path} is empty`))

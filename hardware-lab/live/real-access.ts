@@ -1,9 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { ImageCacheRequest } from '../../lab/index.js'
 import { openRealTarget, sshAccess, type RealTargetRequest } from '../../runs/index.js'
-import type { Clock, Logger, Random } from '../../runtime/index.js'
+import { readNamedText, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { parseSshTarget, type Capability, type SecretSource, type SshShellOptions } from '../../targets/index.js'
 import type { Reach } from '../../steps/index.js'
 import { accountOf, openBmc } from '../bmc/open-bmc.js'
@@ -93,7 +93,7 @@ async function configFile(
   if (key === undefined) return named
   const path = join(folder, `ssh-config-${name}`)
   const keyPath = key.startsWith('~/') ? join(homedir(), key.slice(2)) : resolve(file.folder, key)
-  const rest = named === null ? '' : await readFile(named ?? join(homedir(), '.ssh/config'), 'utf8').catch(() => '')
+  const rest = named === null ? '' : await readNamedText(named ?? join(homedir(), '.ssh/config')).catch(() => '')
   await writeFile(path, `Host *\n  IdentityFile "${keyPath}"\n  IdentitiesOnly yes\n\n${rest}`, { mode: 0o600 })
   return path
 }

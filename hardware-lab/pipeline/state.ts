@@ -1,6 +1,13 @@
-import { mkdir, readFile, readdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolder, replaceFile, UserError, userError } from '../../runtime/index.js'
+import {
+  makeFolder,
+  readNamedText,
+  refuseSpecialFiles,
+  replaceFile,
+  UserError,
+  userError,
+} from '../../runtime/index.js'
 import type { HostStage } from '../hosts/host.js'
 
 export type StageStatus = 'started' | 'done' | 'failed' | 'skipped'
@@ -118,6 +125,7 @@ export class RunFolder {
     const folder = new RunFolder(path)
     await folder.#doing(async () => {
       for (const name of ['', 'hosts', 'known', 'reports', 'console']) await makeFolder(join(path, name), 0o700)
+      for (const name of ['', 'hosts', 'known']) await refuseSpecialFiles(join(path, name))
     })
     return folder
   }
@@ -205,7 +213,7 @@ export class RunFolder {
     const path = join(this.path, name)
     let text: string
     try {
-      text = await readFile(path, 'utf8')
+      text = await readNamedText(path)
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
       throw unusable(this.path, cause)

@@ -1,12 +1,12 @@
-import { elapsedText, sizeText, visibleText, wrapped } from '../../runtime/index.js'
+import { elapsedText, sizeText, wrapped } from '../../runtime/index.js'
 import type { TableRow } from '../pipeline/events.js'
 import type { HostReport, RunReport, MethodReport } from './run-report.js'
 
 const WIDTH = 80
 
 /** The table that is shown before anything is written: what is there, and what would be destroyed. */
-export function tableText(rows: readonly TableRow[]): string {
-  const lines = rows.flatMap((row) => {
+export function tableLines(rows: readonly TableRow[]): string[] {
+  return rows.flatMap((row) => {
     const { host, ok, refused, product, systemSerial, bmcSerial, diskPath, diskModel, diskSerial, diskWwn } = row
     const machine = [product, named('serial', systemSerial), named('BMC', bmcSerial)].filter(Boolean).join(', ')
     const size = row.diskSize === null ? '' : sizeText(row.diskSize)
@@ -18,13 +18,12 @@ export function tableText(rows: readonly TableRow[]): string {
       ...(refused === null ? [] : linesOf(refused).map((line) => `  ${''.padEnd(14)} ${line}`)),
     ]
   })
-  return visibleText([...lines, ''].join('\n'))
 }
 
 const named = (what: string, value: string | null): string => (value === null ? '' : `${what} ${value}`)
 
 /** The report as a person reads it, in 80 columns. */
-export function runReportText(report: RunReport): string {
+export function runReportLines(report: RunReport): string[] {
   const { hosts, changes } = report
   const width = Math.max(4, ...hosts.map(({ host }) => Math.min(host.length, 24)))
   const count = (outcome: HostReport['outcome']) => hosts.filter((host) => host.outcome === outcome).length
@@ -42,7 +41,7 @@ export function runReportText(report: RunReport): string {
       ...host.console.flatMap(({ kind, line }) => linesOf(`console, ${kind}: ${line}`).map((each) => `  ${each}`)),
     ]
   })
-  const text = [
+  return [
     '',
     ...lines,
     '',
@@ -55,9 +54,7 @@ export function runReportText(report: RunReport): string {
         ]),
     ...bothWaysText(report),
     `${hosts.length} hosts: ${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} not begun; ${elapsedText(report.seconds * 1000)}`,
-    '',
   ]
-  return visibleText(text.join('\n'))
 }
 
 /** Both ways side by side, a line a host. */

@@ -1,3 +1,4 @@
+import { ownMember } from '../../runtime/index.js'
 import type { ConfigPath, Findings } from '../findings.js'
 import type { SpecDisk, SpecFilesystem, SpecPartition, SpecRaid } from '../spec/config-types.js'
 import { atLeast, type SpecVersion } from '../spec/versions.js'
@@ -90,7 +91,9 @@ export function checkFilesystem(
 function formatFault(filesystem: SpecFilesystem, version: SpecVersion): string | null {
   const { format, path, label, uuid, wipeFilesystem, mountOptions, options } = filesystem
   if (format)
-    return format in LABELS || (format === 'none' && atLeast(version, '3.3.0')) ? null : 'invalid filesystem format'
+    return Object.hasOwn(LABELS, format) || (format === 'none' && atLeast(version, '3.3.0'))
+      ? null
+      : 'invalid filesystem format'
   return path || label || uuid || wipeFilesystem === true || mountOptions?.length || options?.length
     ? 'format cannot be empty when path, label, uuid, wipeFilesystem, options, or mountOptions is specified'
     : null
@@ -99,7 +102,7 @@ function formatFault(filesystem: SpecFilesystem, version: SpecVersion): string |
 function filesystemLabelFault({ label, format }: SpecFilesystem): string | null {
   if (!label) return null
   if (!format) return 'filesystem must specify format if label is specified'
-  const longest = LABELS[format] ?? Infinity
+  const longest = ownMember(LABELS, format) ?? Infinity
   return Buffer.byteLength(label) > longest
     ? `filesystem labels cannot be longer than ${longest} characters when using ${format}`
     : null

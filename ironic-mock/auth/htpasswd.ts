@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { compare } from 'bcryptjs'
-import { held, type Clock } from '../../runtime/index.js'
+import { held, type Clock, readNamedText } from '../../runtime/index.js'
 
 /**
  * Thrown for a file, or the line of the requesting user, that cannot be used: upstream answers 500 with this sentence.
@@ -58,7 +58,7 @@ export class Htpasswd {
         const { mtimeMs, size, ino } = await stat(this.#file)
         const version = `${ino} ${mtimeMs} ${size}`
         if (this.#read?.version !== version) {
-          const text = await readFile(this.#file, 'utf8')
+          const text = await readNamedText(this.#file)
           const lines = text.split('\n').map((line) => line.trim())
           this.#read = { version, lines: lines.filter((line) => line !== '') }
         }

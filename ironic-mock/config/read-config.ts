@@ -1,3 +1,4 @@
+import { ownMember } from '../../runtime/index.js'
 import {
   DRIVER_INTERFACES,
   IRONIC_RELEASES,
@@ -189,7 +190,7 @@ function inertOptions({ name: layer, sections }: Layer): string[] {
   const inertNames: string[] = []
   for (const [section, options] of sections) {
     const known = KNOWN_OPTIONS.get(section) ?? new Set()
-    const inert = INERT_OPTIONS[section] ?? []
+    const inert = ownMember<readonly string[] | '*'>(INERT_OPTIONS, section) ?? []
     if (known.size === 0 && inert.length === 0)
       throw badConfig(
         `${layer} has a section [${section}], which Ironic does not have`,

@@ -1,11 +1,12 @@
+import { visibleLine } from '../../runtime/index.js'
 import type { BmcEntry, JournalEntry, StepEntry } from './entry.js'
 
-/** An entry in a line for people: `12:00:31.250  node-3  PUT /v1/nodes/node-3/states/provision 202  (fault-1)` */
+/** An entry in one line for people, whatever clients and programs put into it: `12:00:31.250  node-3  PUT /v1/nodes/node-3/states/provision 202  (fault-1)` */
 export function entryLine(entry: JournalEntry): string {
   const time = entry.labTime.slice(11, 23)
   const who = entry.name ?? entry.node ?? entry.machine ?? '-'
   const fault = entry.fault === null || entry.kind === 'fault' ? '' : `  (${entry.fault})`
-  return `${time}  ${who}  ${text(entry)}${fault}`
+  return visibleLine(`${time}  ${who}  ${text(entry)}${fault}`)
 }
 
 function text(entry: JournalEntry): string {

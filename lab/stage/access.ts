@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +17,7 @@ import {
   type Logger,
   type Scope,
   temporaryFolder,
+  readNamedText,
 } from '../../runtime/index.js'
 import type { TlsIdentity, TlsOptions } from '../../wire/index.js'
 import { isEveryAddress } from '../addresses/own-address.js'
@@ -100,7 +101,7 @@ async function identity(options: AccessOptions, host: string): Promise<Identity>
       kind: 'usage',
     })
   const read = (path: string): Promise<string> =>
-    held(clock, `reading ${path}`, () => readFile(path, 'utf8')).catch((cause: unknown) => {
+    held(clock, `reading ${path}`, () => readNamedText(path)).catch((cause: unknown) => {
       throw new UserError('tls-identity', `${path} cannot be read`, {
         cause,
         remedy: 'name PEM files in [api]cert_file and [api]key_file',
@@ -136,7 +137,7 @@ async function temporary(scope: Scope): Promise<string> {
 
 async function savedIdentity(file: string, keyFile: string): Promise<TlsIdentity | null> {
   try {
-    return { certificate: await readFile(file, 'utf8'), key: await readFile(keyFile, 'utf8') }
+    return { certificate: await readNamedText(file), key: await readNamedText(keyFile) }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error

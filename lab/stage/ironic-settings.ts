@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { PROMPT_PACE, type AgentPace } from '../../agent/index.js'
 import {
   enabledTypes,
@@ -12,7 +11,7 @@ import {
   type ConductorConf,
   type ServiceSettings,
 } from '../../ironic-mock/index.js'
-import { held, standsStill, type Clock, type Logger } from '../../runtime/index.js'
+import { held, standsStill, type Clock, type Logger, readNamedText, readNested } from '../../runtime/index.js'
 import { MAX_MICROVERSION, type Microversion } from '../../wire/index.js'
 
 /** Configuration of a stage's Ironic. */
@@ -51,7 +50,7 @@ export async function ironicSettings(options: IronicSettingsOptions): Promise<Ir
   const config = await withDocuments(readIronicConfig(ironic), (file) =>
     held(clock, `reading ${file}`, async () => {
       const { parse } = await import('yaml')
-      return parse(await readFile(file, 'utf8')) as unknown
+      return readNested(await readNamedText(file), file, (text) => parse(text) as unknown)
     }),
   )
   for (const note of config.notes) logger('warn', note)

@@ -2,7 +2,14 @@ import { access, readdir, readFile, rename, rm, writeFile } from 'node:fs/promis
 import { join } from 'node:path'
 import { IRONIC_DATABASE } from '../../ironic-mock/index.js'
 import { MACHINE_DATABASE } from '../../machine/index.js'
-import { closeToOthers, openSqlite, UserError, type DatabaseForm, type Row } from '../../runtime/index.js'
+import {
+  closeToOthers,
+  openSqlite,
+  refuseSpecialFiles,
+  UserError,
+  type DatabaseForm,
+  type Row,
+} from '../../runtime/index.js'
 import { masked } from '../masking.js'
 import { bothCopies, copyAll, LOCK_DATABASE, secondCopyIn } from './lock-database.js'
 import { lockStateFolder, type LockedFolder } from './state-folder.js'
@@ -181,6 +188,7 @@ async function held(folder: string): Promise<LockedFolder> {
   const files = await readdir(folder).catch((cause: unknown) => {
     throw new UserError('state-folder', `the state folder ${folder} cannot be read`, { cause, kind: 'usage' })
   })
+  await refuseSpecialFiles(folder)
   const version = await readFile(join(folder, 'VERSION'), 'utf8').catch(() => '')
   const layout = /^ironstage (\d+)\n?$/.exec(version)?.[1]
   if (layout !== undefined && layout !== '1')

@@ -8,6 +8,7 @@ import {
   makeFolder,
   openSqlite,
   UserError,
+  refuseSpecialFiles,
 } from '../../runtime/index.js'
 import { bothCopies, copyAll, copyOne, IN_USE, LOCK_DATABASE, markIn, rowsOf, secondCopyIn } from './lock-database.js'
 
@@ -150,6 +151,7 @@ async function prepared(path: string): Promise<Database.Database> {
   try {
     // 0700: the databases contain BMC passwords and agent tokens.
     await makeFolder(path, 0o700)
+    await refuseSpecialFiles(path)
     await checkVersion(path)
     await closeToOthers(path)
     await writable(path)

@@ -1,3 +1,4 @@
+import { visibleLine } from '../../runtime/index.js'
 import { entryLine, type LabJournal } from '../../lab/index.js'
 
 /** Columns of a terminal. */
@@ -18,8 +19,7 @@ export function journalText(journal: LabJournal, { title, most }: { title: strin
 /** Lines of at most {@link WIDTH} columns, broken between words where there are any. */
 function wrapped(text: string, indent: string): string[] {
   const lines: string[] = []
-  // Output of programs, quoted in an error, may move the cursor.
-  let rest = text.replace(/[\x00-\x1f\x7f]+/g, ' ')
+  let rest = visibleLine(text)
   for (let room = WIDTH; rest.length > room; room = WIDTH - indent.length) {
     const space = rest.lastIndexOf(' ', room)
     const end = space > room / 2 ? space : room

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
-import { literalPattern, readNested } from '../../runtime/index.js'
+import { literalPattern, readNested, readNamedText } from '../../runtime/index.js'
 import { type Difference, withoutIndexes } from './difference.js'
 import { refusal } from '../refusal.js'
 
@@ -26,7 +25,7 @@ export async function readKnownDifferences(path: string): Promise<KnownDifferenc
     refusal('known-differences', message, { kind: 'usage', ...(cause === undefined ? {} : { cause }) })
   let document: unknown
   try {
-    document = readNested(await readFile(path, 'utf8'), path, (text) => parse(text) as unknown) ?? []
+    document = readNested(await readNamedText(path), path, (text) => parse(text) as unknown) ?? []
   } catch (cause) {
     throw usage(`the known differences ${path} cannot be read`, cause)
   }

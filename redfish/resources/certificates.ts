@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { uuid } from '../../runtime/index.js'
+import { uuid, ownMember } from '../../runtime/index.js'
 import type { Machine, MediaDevice } from '../../machine/index.js'
 import { anyObject, anything, checkAction, checkCreation, object, oneOf, text } from '../protocol/checks.js'
 import { collection, head, link, pathOf, type Document, type Reference } from '../protocol/document.js'
@@ -37,7 +37,7 @@ const nameOf = (text: string): Document =>
   Object.fromEntries(
     text.split('\n').flatMap((line) => {
       const [, key = '', value = ''] = /^(\w+)=(.*)$/.exec(line) ?? []
-      const name = NAMES[key]
+      const name = ownMember(NAMES, key)
       return name === undefined ? [] : [[name, value]]
     }),
   )

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Clock, held, isObject, UserError } from '../../runtime/index.js'
+import { type Clock, held, isObject, UserError, readNamedText, readJson } from '../../runtime/index.js'
 import { ERRORS } from '../errors.js'
 
 export type Credentials =
@@ -72,7 +71,7 @@ export async function findCredentials(
 
 async function readText(path: string, mustExist: boolean): Promise<string | null> {
   try {
-    return await readFile(path, 'utf8')
+    return await readNamedText(path)
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
     if (!mustExist && (code === 'ENOENT' || code === 'ENOTDIR')) return null
@@ -90,7 +89,7 @@ interface AuthDocument {
 function parsed(text: string, path: string, form: 'auth.json' | 'dockercfg'): AuthDocument {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = readJson(text, 'the file with credentials')
   } catch {
     throw unusable(path, 'is not JSON')
   }

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { parse as parseToml } from 'smol-toml'
 import { parseAllDocuments } from 'yaml'
-import { type Clock, held, isObject, readNested, UserError } from '../../runtime/index.js'
+import { type Clock, held, isObject, readNested, UserError, readNamedText } from '../../runtime/index.js'
 import type { MirrorRule } from './mirrors.js'
 import { ERRORS } from '../errors.js'
 
@@ -23,7 +22,7 @@ const KINDS: Readonly<Record<string, { at: string; pulls: 'digest' | 'tag' }>> =
 export async function readMirrors(path: string, clock: Clock): Promise<MirrorRule[]> {
   const wrong: Wrong = (what) => unusable(path, what)
   const text = await held(clock, `reading ${path}`, () =>
-    readFile(path, 'utf8').catch((cause: unknown) => {
+    readNamedText(path).catch((cause: unknown) => {
       throw unusable(path, 'cannot be read', cause)
     }),
   )

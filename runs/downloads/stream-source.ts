@@ -1,4 +1,4 @@
-import { readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HttpClient, type HttpClientOptions, sha256Hex } from '../../bytes/index.js'
 import {
@@ -16,7 +16,7 @@ import {
   type Stream,
 } from '../../coreos/index.js'
 import { isImagePlace, parsePlace } from '../../registry/index.js'
-import { held, makeFolder, temporaryFolder, UserError, type Clock } from '../../runtime/index.js'
+import { held, makeFolder, temporaryFolder, UserError, type Clock, readNamedText } from '../../runtime/index.js'
 import { openImages, type RegistrySettings } from './open-images.js'
 import { refuseForbiddenUrls, type DownloadPolicy } from '../../coreos/index.js'
 
@@ -75,7 +75,7 @@ async function fromFile(named: string, { clock }: StreamSurroundings): Promise<S
   const [path, name] = withoutStream(named)
   if (await isFolder(path, clock)) return fromRelease(releaseFolder(path, clock), name)
   const text = await held(clock, `reading ${path}`, () =>
-    readFile(path, 'utf8').catch((cause: unknown) => {
+    readNamedText(path).catch((cause: unknown) => {
       throw new UserError('metadata-file', `the stream metadata ${path} cannot be read`, {
         cause,
         remedy: 'name a file that you may read',
@@ -132,7 +132,7 @@ async function fetchStream(url: string, request: StreamRequest, surroundings: St
 
 /** Cached metadata; null when it does not exist or is damaged. */
 async function cachedStream(path: string, url: string, clock: Clock): Promise<Stream | null> {
-  const text = await held(clock, `reading ${path}`, () => readFile(path, 'utf8').catch(() => null))
+  const text = await held(clock, `reading ${path}`, () => readNamedText(path).catch(() => null))
   if (text === null) return null
   try {
     return STREAM.read(text, url)

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { lstat, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { UserError } from '../error.js'
 import { tryLock } from '../lock-file.js'
 import { uuid } from '../random.js'
 import { systemRandom } from '../system-random.js'
@@ -26,16 +27,20 @@ const HIDDEN_PREFIX = '.ironstage-tmp-'
  * the folder of a process that was killed stays.
  *
  * @param parent where the folder goes; the system's folder for temporary files by default
+ * @throws UserError `temporary-folder` when the system's cannot be used
  */
 export async function temporaryFolder(parent?: string): Promise<TemporaryFolder> {
   const where = parent ?? tmpdir()
   if (parent !== undefined) await sweepTemporaryFolders(parent)
+  // A folder that cannot be written fails in the system's words; TMPDIR, or what stands for it, was chosen by the user.
+  const explain = (cause: unknown): never => {
+    throw parent === undefined ? unusableFolder(where, cause) : cause
+  }
   for (let attempt = 1; ; attempt++) {
     const path = join(where, `${parent === undefined ? PREFIX : HIDDEN_PREFIX}${uuid(systemRandom)}`)
     // A folder without the file of a lock is one that no sweep touches.
-    if (!hasSqlite()) return ownFolder(path, NO_LOCK)
-    // A folder that cannot be written fails here, in the system's words.
-    await writeFile(lockOf(path), '', { flag: 'wx' })
+    if (!hasSqlite()) return ownFolder(path, NO_LOCK).catch(explain)
+    await writeFile(lockOf(path), '', { flag: 'wx' }).catch(explain)
     const lock = await tryLock(lockOf(path), 'exclusive').catch((error: unknown) => {
       if (attempt === MOST_ATTEMPTS || !isFileGone(error)) throw error
       return undefined
@@ -55,6 +60,12 @@ async function ownFolder(path: string, lock: Disposable): Promise<TemporaryFolde
   await mkdir(path, { mode: 0o700 })
   return { path, [Symbol.asyncDispose]: () => remove(path) }
 }
+
+const unusableFolder = (path: string, cause: unknown): UserError =>
+  new UserError('temporary-folder', `the folder for temporary files, ${path}, cannot be used`, {
+    cause,
+    remedy: 'name a folder that exists and may be written with TMPDIR',
+  })
 
 /** Attempts at a folder, each of which a sweep may meet: one of a thousand was met while others swept without a pause. */
 const MOST_ATTEMPTS = 10

@@ -6,26 +6,29 @@ export interface ColumnOptions {
 }
 
 /** Rows as columns, a line each. A last column that is aligned to the left is not padded. */
-export function columns(
+export function columnLines(
   rows: readonly (readonly string[])[],
   { right = new Set(), gap = 1 }: ColumnOptions = {},
-): string {
+): string[] {
   const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]!.length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, index) =>
-          right.has(index)
-            ? cell.padStart(widths[index]!)
-            : index === row.length - 1
-              ? cell
-              : cell.padEnd(widths[index]!),
-        )
-        .join(' '.repeat(gap)),
-    )
+  return rows.map((row) =>
+    row
+      .map((cell, index) =>
+        right.has(index)
+          ? cell.padStart(widths[index]!)
+          : index === row.length - 1
+            ? cell
+            : cell.padEnd(widths[index]!),
+      )
+      .join(' '.repeat(gap)),
+  )
+}
+
+/** The same as one text. */
+export const columns = (rows: readonly (readonly string[])[], options?: ColumnOptions): string =>
+  columnLines(rows, options)
     .map((line) => `${line}\n`)
     .join('')
-}
 
 /** Words with single spaces between them, in lines of at most `width` characters; a longer word has a line of its own. */
 export function wrapped(words: readonly string[], width: number): string[] {

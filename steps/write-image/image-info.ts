@@ -1,3 +1,4 @@
+import { ownMember } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { schemaCheck, type SchemaCheck } from '../sdk/schema-check.js'
 import { StepError, type ImageRules } from '../sdk/step.js'
@@ -63,7 +64,7 @@ export function readImageInfo(info: JsonObject, rules: ImageRules | undefined): 
   const { id, urls, disk_format: format, image_type: type } = info
   if (type && type !== 'whole-disk')
     throw new StepError(`image_info has the image_type ${type}: only images of whole disks are written`)
-  const known = format ? FORMATS[format] : null
+  const known = format ? ownMember(FORMATS, format) : null
   if (known === undefined)
     throw new StepError(`image_info has the disk_format ${format}: only raw and qcow2 are written`)
   return { id, urls, format: known, checksum: checksumOf(info, rules) }

@@ -1,4 +1,4 @@
-import { open, readFile, type FileHandle } from 'node:fs/promises'
+import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
@@ -9,7 +9,15 @@ import {
   type FileAnswer,
   type HttpLimits,
 } from '../../bytes/index.js'
-import { errorChain, held, isDiskFull, seconds, temporaryFolder, type Clock } from '../../runtime/index.js'
+import {
+  errorChain,
+  held,
+  isDiskFull,
+  seconds,
+  temporaryFolder,
+  type Clock,
+  readNamedFile,
+} from '../../runtime/index.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import type { ChecksumAlgorithm } from './image-info.js'
 
@@ -66,7 +74,7 @@ export async function stageImage(
 /** Fetches a small document. */
 export async function fetchSmall(context: StepContext, url: string): Promise<Buffer> {
   const { clock } = context
-  if (url.startsWith('file:')) return held(clock, `reading ${url}`, () => readFile(fileURLToPath(url)))
+  if (url.startsWith('file:')) return held(clock, `reading ${url}`, () => readNamedFile(fileURLToPath(url)))
   const answer = await get(context, url)
   try {
     return await answer.bytes(LARGEST_SMALL)

@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
-import { held, UserError, wildcard, type Clock } from '../../runtime/index.js'
+import { held, UserError, wildcard, type Clock, readNamedText } from '../../runtime/index.js'
 
 const DEEPEST = 16
 
@@ -17,7 +17,7 @@ export async function configText(file: string, folder: string, home: string, clo
 async function expand(file: string, folder: string, home: string, clock: Clock, depth: number): Promise<string> {
   let text: string
   try {
-    text = await held(clock, 'reading an SSH configuration', () => readFile(file, 'utf8'))
+    text = await held(clock, 'reading an SSH configuration', () => readNamedText(file))
   } catch (cause) {
     if (['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? '')) return ''
     throw new UserError('ssh-config', `${file} cannot be read`, { cause, remedy: 'correct its permissions' })

@@ -1,3 +1,4 @@
+import { ownMember } from '../../runtime/index.js'
 import { glob, keyType } from './known-hosts.js'
 import { ssh2 } from './ssh2.js'
 
@@ -33,7 +34,7 @@ const FOREVER = 8.64e15
 /** @returns null when the bytes are not a usable certificate */
 export function readHostCertificate(blob: Uint8Array): HostCertificate | null {
   const type = keyType(blob)
-  const count = KEY_FIELDS[type]
+  const count = ownMember(KEY_FIELDS, type)
   if (count === undefined) return null
   try {
     const fields = new Fields(blob)
@@ -95,9 +96,10 @@ function signedBy(authority: Buffer, data: Buffer, signature: Buffer): boolean {
   const fields = new Fields(signature)
   const name = fields.text().toString('latin1')
   const bytes = fields.text()
-  if (type === 'ssh-rsa' ? HASHES[name] === undefined : name !== type) return false
+  const hash = ownMember(HASHES, name)
+  if (type === 'ssh-rsa' ? hash === undefined : name !== type) return false
   const value = type.startsWith('ecdsa-') ? toDer(bytes) : bytes
-  return parsed.verify(data, value, HASHES[name]) === true
+  return parsed.verify(data, value, hash) === true
 }
 
 /** Converts an ECDSA signature, two numbers, from SSH's format to ASN.1. */

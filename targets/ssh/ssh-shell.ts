@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import {
   held,
   seconds,
@@ -9,6 +8,7 @@ import {
   type Random,
   silent as noLogger,
   sharedAbort,
+  readNamedText,
 } from '../../runtime/index.js'
 import { limitedText } from '../supervised/limits.js'
 import { LinkLost, type LoginShell, type ShellChannel } from '../supervised/login-shell.js'
@@ -337,7 +337,7 @@ async function answered(channel: Channel, clock: Clock, name: string): Promise<H
 async function readKnownHosts(paths: readonly string[], clock: Clock): Promise<KnownHostsFile[]> {
   const files: KnownHostsFile[] = []
   for (const path of paths) {
-    const found = await held(clock, 'reading known hosts', () => readFile(path, 'utf8')).catch(() => null)
+    const found = await held(clock, 'reading known hosts', () => readNamedText(path)).catch(() => null)
     if (found !== null) files.push({ path, text: found })
   }
   return files

@@ -1,6 +1,6 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import type { BaseAgent, OpenSSHAgent, ParsedKey } from 'ssh2'
-import { held, type Clock } from '../../runtime/index.js'
+import { held, type Clock, readNamedFile, readNamedText } from '../../runtime/index.js'
 import { certifiedKey } from './certificate.js'
 import type { HostSettings } from './host-settings.js'
 import type { SecretSource } from './secrets.js'
@@ -22,7 +22,7 @@ export async function* keysOfFiles(
     const key = await keyOfFile(path, named, secrets, note, clock)
     if (!key) continue
     for (const file of [`${path}-cert.pub`, ...certificateFiles]) {
-      const line = await held(clock, 'reading a certificate', () => readFile(file, 'utf8')).catch(() => null)
+      const line = await held(clock, 'reading a certificate', () => readNamedText(file)).catch(() => null)
       const withCertificate = line === null ? null : certifiedKey(key, line)
       if (withCertificate) yield withCertificate
     }
@@ -45,7 +45,7 @@ async function keyOfFile(
       note(`${path} can be read by others (mode ${(mode & 0o777).toString(8)})`)
       return null
     }
-    bytes = await held(clock, 'reading a key', () => readFile(path))
+    bytes = await held(clock, 'reading a key', () => readNamedFile(path))
   } catch (error) {
     if (named) note(`${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`)
     return null
@@ -117,7 +117,7 @@ async function publicKeys(files: HostSettings['keyFiles'], clock: Clock): Promis
   const found = new Set<string>()
   for (const { path } of files)
     for (const file of [`${path}.pub`, path]) {
-      const text = await held(clock, 'reading a public key', () => readFile(file, 'utf8')).catch(() => '')
+      const text = await held(clock, 'reading a public key', () => readNamedText(file)).catch(() => '')
       const base64 = /^(?:ssh|ecdsa)-\S+ (\S+)/m.exec(text)?.[1]
       if (base64 !== undefined) found.add(base64)
     }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import type { Clock } from '../../runtime/index.js'
+import { startFailure, type Clock } from '../../runtime/index.js'
 import { LinkLost, type LoginShell, type ShellChannel } from './login-shell.js'
 
 /**
@@ -17,10 +17,12 @@ export function localShell(
   return {
     name: 'this host',
     alive: () => Promise.resolve(true),
-    open: (line, { stdin, signal } = {}) => {
+    open: async (line, { stdin, signal } = {}) => {
       signal?.throwIfAborted()
       const [command, ...more] = program
       const child = spawn(command, [...more, '-c', line], { env: { PATH, HOME }, stdio: ['pipe', 'pipe', 'pipe'] })
+      const failure = startFailure(child)
+      if (failure) await failure
       const hold = clock.hold('a command on this host')
       let cut = false
       const channel: ShellChannel = {
@@ -48,7 +50,7 @@ export function localShell(
       child.stdin.on('error', () => {})
       child.stdin.end(stdin ?? new Uint8Array())
       signal?.addEventListener('abort', abort, { once: true })
-      return Promise.resolve(channel)
+      return channel
     },
   }
 }

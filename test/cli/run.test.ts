@@ -131,7 +131,7 @@ test('escape sequences that a host prints do not reach the terminal', async () =
     const failing = command(['run', file, '--rehearse', '--no-ui', '--faults', faults], { isTTY: true })
     expect(await failing.ended).toBe(1)
     const shown = failing.stdout + failing.stderr
-    expect(shown).toContain('\ufffd]0;owned')
+    expect(shown).toContain('\\x1b]0;owned')
     // Those of the table that is rewritten in place are its own.
     expect(shown.replaceAll(/\x1b\[\d*[AJ]/g, '')).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/)
     expect(shown).not.toContain('\x1b[2J')

@@ -1,3 +1,4 @@
+import { ownMember } from '../../../runtime/index.js'
 import {
   deployStepsSchema,
   formatMicroversion,
@@ -73,7 +74,7 @@ export function checkProvision(
   let args = requested
   // A null target reaches the check of states, which quotes it as Python does.
   const target = args.target ?? 'None'
-  if ((VERB_SINCE[target] ?? 1) > version) throw ironicErrors.notAcceptable()
+  if ((ownMember(VERB_SINCE, target) ?? 1) > version) throw ironicErrors.notAcceptable()
   checkState(node, target)
   if (hasContent(args.configdrive)) checkConfigdrive(args.configdrive, target, version)
   if (requested.runbook != null)

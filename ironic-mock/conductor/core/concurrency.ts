@@ -1,3 +1,4 @@
+import { ownMember } from '../../../runtime/index.js'
 import { IronicError, type ProvisionState } from '../../../wire/index.js'
 import type { Records } from '../../store/records.js'
 import type { ConductorConf } from './conductor-conf.js'
@@ -13,7 +14,7 @@ const CLEANING: readonly ProvisionState[] = ['deleting', 'cleaning', 'clean wait
  * @throws IronicError 503
  */
 export function checkConcurrency(records: Records, target: string, conf: ConductorConf): void {
-  switch (VERBS[target]?.event) {
+  switch (ownMember(VERBS, target)?.event) {
     case 'deploy':
     case 'rebuild':
       return limit(records, DEPLOYING, conf.maxConcurrentDeploy, 'provisioning')

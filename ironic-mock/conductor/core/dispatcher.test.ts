@@ -164,3 +164,26 @@ test('a check interval of 0 does not stop the clock', async () => {
   await lab.conductor.setMaintenance(uuid, false)
   await lab.until(uuid, 'clean failed')
 })
+
+test('changes of one node that meet take turns: each is made once, in the order of the requests', async () => {
+  await using lab = await ScriptedLab.open()
+  const [uuid] = await twoNodes(lab)
+  const commit = lab.store.commit.bind(lab.store)
+  // As in a store that writes to a disk: what is requested meanwhile meets the change.
+  lab.store.commit = async (change: Commit) => {
+    await new Promise((resolve) => setImmediate(resolve))
+    return commit(change)
+  }
+  const made: number[] = []
+  const change = (n: number) =>
+    lab.conductor.updateNode(uuid, ({ extra }) => {
+      made.push(n)
+      return { extra: { ...extra, [`k${n}`]: n } }
+    })
+  const numbers = Array.from({ length: 20 }, (_, n) => n)
+  await Promise.all([...numbers.map(change), lab.conductor.setMaintenance(uuid, true)])
+  expect(made).toEqual(numbers)
+  const node = await lab.node(uuid)
+  expect(Object.values(node.extra)).toEqual(numbers)
+  expect(node.maintenance).toBe(true)
+})

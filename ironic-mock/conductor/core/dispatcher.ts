@@ -16,6 +16,7 @@ import { commitOf, WAITING_HEARTBEAT } from './reaction-commit.js'
 import { templatesOf } from '../steps/deploy-templates.js'
 import type { Job, Outcome } from './effects.js'
 import type { ConductorEvent, DeadlineKind } from './events.js'
+import { NodeTurns } from './node-turns.js'
 import { yieldToEventLoop } from './yield-to-event-loop.js'
 import type { Subject } from '../agents/perform-agent.js'
 import type { EffectRunner } from './effect-runner.js'
@@ -45,11 +46,14 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #limits: DeadlineTimers
+  /** Of all that changes a node, here and on request of a client. */
+  readonly turns: NodeTurns
   readonly #working = new Map<string, Promise<void>>()
   readonly #stop = sharedAbort()
 
   constructor(options: DispatcherOptions) {
     this.#options = options
+    this.turns = new NodeTurns(options.clock)
     this.#limits = new DeadlineTimers(options.clock, (node, kind) => {
       if (kind === WAITING_HEARTBEAT) this.#takeWaitingHeartbeat(node)
       else this.#inBackground(node, kind, { kind: 'deadline', deadline: kind as DeadlineKind })
@@ -109,35 +113,47 @@ export class Dispatcher {
     event: ConductorEvent,
     { resumed = false, done }: { resumed?: boolean; done?: StoredEffect } = {},
   ): Promise<Readonly<NodeRecord>> {
+    const { turns } = this
     const { store, clock, logger } = this.#options
-    for (;;) {
-      this.#stop.signal.throwIfAborted()
-      const entry = store.records.nodes.get(node)
-      if (!entry) throw ironicErrors.nodeNotFound(node)
-      // The job of this outcome was dropped while it ran.
-      if (done && store.records.effects.get(node)?.[0]?.id !== done.id) return entry.record
-      const reaction = react(this.#situation(entry.record), event)
-      const commit = commitOf(this.#options, entry, reaction, done)
-      if (!commit) {
-        if (reaction.refusal) throw reaction.refusal
-        return entry.record
-      }
-      try {
-        await store.commit(commit)
-      } catch (error) {
-        if (error instanceof StaleRevision) {
-          await yieldToEventLoop(clock)
-          continue
+    // Taken only where others wait for the node: without them nothing is to be later than it was.
+    let hasTurn = turns.isTaken(node)
+    if (hasTurn) await turns.take(node)
+    try {
+      for (;;) {
+        this.#stop.signal.throwIfAborted()
+        const entry = store.records.nodes.get(node)
+        if (!entry) throw ironicErrors.nodeNotFound(node)
+        // The job of this outcome was dropped while it ran.
+        if (done && store.records.effects.get(node)?.[0]?.id !== done.id) return entry.record
+        const reaction = react(this.#situation(entry.record), event)
+        const commit = commitOf(this.#options, entry, reaction, done)
+        if (!commit) {
+          if (reaction.refusal) throw reaction.refusal
+          return entry.record
         }
-        if (error instanceof Duplicate || error instanceof DanglingReference) throw error
-        throw new WriteFailed(node, error)
+        try {
+          await store.commit(commit)
+        } catch (error) {
+          if (error instanceof StaleRevision) {
+            await yieldToEventLoop(clock)
+            if (!hasTurn) {
+              hasTurn = true
+              await turns.take(node)
+            }
+            continue
+          }
+          if (error instanceof Duplicate || error instanceof DanglingReference) throw error
+          throw new WriteFailed(node, error)
+        }
+        for (const warning of reaction.warnings) logger('warn', warning, { node })
+        for (const { kind, at } of reaction.deadlines) this.#limits.set(node, kind, at)
+        if (reaction.job) this.#work(node, resumed)
+        else this.#takeWaitingHeartbeat(node)
+        if (reaction.refusal) throw reaction.refusal
+        return store.records.nodes.get(node)?.record ?? { ...entry.record, ...reaction.patch }
       }
-      for (const warning of reaction.warnings) logger('warn', warning, { node })
-      for (const { kind, at } of reaction.deadlines) this.#limits.set(node, kind, at)
-      if (reaction.job) this.#work(node, resumed)
-      else this.#takeWaitingHeartbeat(node)
-      if (reaction.refusal) throw reaction.refusal
-      return store.records.nodes.get(node)?.record ?? { ...entry.record, ...reaction.patch }
+    } finally {
+      if (hasTurn) turns.release(node)
     }
   }
 

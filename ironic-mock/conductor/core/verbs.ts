@@ -1,3 +1,4 @@
+import { ownMember } from '../../../runtime/index.js'
 import { IronicError, ironicErrors, type JsonObject } from '../../../wire/index.js'
 import { startAdoption } from '../flows/verify/adoption.js'
 import { abortCleaning } from '../flows/clean/cleaning-failure.js'
@@ -24,7 +25,7 @@ import { startVerification } from '../flows/verify/verification.js'
 export function applyVerb(task: NodeTask, request: ProvisionRequest): void {
   const { node } = task
   const { target } = request
-  const verb = VERBS[target]
+  const verb = ownMember(VERBS, target)
   const isDeployment = verb?.event === 'deploy' || verb?.event === 'rebuild'
   if (isDeployment && node.maintenance) throw ironicErrors.nodeInMaintenance('provisioning', node.uuid)
   if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)

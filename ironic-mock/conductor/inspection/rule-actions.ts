@@ -1,3 +1,4 @@
+import { ownMember } from '../../../runtime/index.js'
 import { textOf, type InspectionRuleAction, type JsonObject, type NodeRecord } from '../../../wire/index.js'
 import { withCapabilities, type DraftPort } from './inspection-context.js'
 import { argumentsOf } from './rule-operators.js'
@@ -248,7 +249,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
  */
 export function act(action: InspectionRuleAction, subject: RuleSubject, context: () => RuleContext): void {
   const { op, args, loop } = action
-  const known = ACTIONS[op]
+  const known = ownMember(ACTIONS, op)
   if (!known) throw new Error(`Unsupported action: '${op}'. Supported actions are: ${Object.keys(ACTIONS).join(', ')}.`)
   const items: unknown[] =
     loop === undefined || (Array.isArray(loop) && loop.length === 0) ? [undefined] : [loop].flat()

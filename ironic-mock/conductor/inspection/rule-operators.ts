@@ -1,3 +1,4 @@
+import { ownMember } from '../../../runtime/index.js'
 import { isIP } from 'node:net'
 import { pythonRepr, textOf, type InspectionRuleCondition, type JsonObject } from '../../../wire/index.js'
 import { contains } from './inspection-interfaces.js'
@@ -134,7 +135,7 @@ export function holds(condition: InspectionRuleCondition, context: RuleContext):
 function holdsOnce({ op, args }: InspectionRuleCondition, context: RuleContext): boolean {
   const inverted = op.trim().startsWith('!')
   const name = op.trim().replace(/^!/, '').trim()
-  const operator = OPERATORS[name]
+  const operator = ownMember(OPERATORS, name)
   if (!operator)
     throw new Error(`Unsupported operator: '${name}'. Supported operators are: ${Object.keys(OPERATORS).join(', ')}.`)
   const values = argumentsOf(args, operator.args, operator.formats, context, name)

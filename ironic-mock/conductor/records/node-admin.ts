@@ -12,6 +12,7 @@ import type { NodeEntry } from '../../store/records.js'
 import type { StoreView } from '../../store/open-store.js'
 import { StaleRevision, type NodePatch, type Store } from '../../store/store.js'
 import type { NewNode } from '../core/conductor.js'
+import type { NodeTurns } from '../core/node-turns.js'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.js'
 import { newNode } from './new-records.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
@@ -25,6 +26,7 @@ export interface AdminOptions {
   types?: readonly HardwareType[]
   clock: Clock
   random: Random
+  turns: NodeTurns
 }
 
 /** Creates, updates and deletes nodes, without work on their machines. */
@@ -97,13 +99,20 @@ export class Admin {
 
   /** Repeats an attempt from the start when another writer changed the node first. */
   async #retryStale<T>(uuid: string, attempt: (entry: NodeEntry) => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await attempt(this.#entry(uuid))
-      } catch (error) {
-        if (!(error instanceof StaleRevision)) throw error
-        await yieldToEventLoop(this.#options.clock)
+    const { turns, clock } = this.#options
+    const turn = turns.take(uuid)
+    if (turn) await turn
+    try {
+      for (;;) {
+        try {
+          return await attempt(this.#entry(uuid))
+        } catch (error) {
+          if (!(error instanceof StaleRevision)) throw error
+          await yieldToEventLoop(clock)
+        }
       }
+    } finally {
+      turns.release(uuid)
     }
   }
 }

@@ -1,3 +1,4 @@
+import { ownMember } from '../../../runtime/index.js'
 import { findNode, type BlockNode } from './block-nodes.js'
 import { fileView, type FileView } from '../files/file-view.js'
 import type { Process, Program } from '../program.js'
@@ -28,7 +29,7 @@ const UNITS: Readonly<Record<string, number>> = {
 
 function bytesOf(text: string): number | undefined {
   const [, digits, unit] = /^(\d+)([A-Za-z]*)$/.exec(text) ?? []
-  const factor = unit === undefined ? undefined : UNITS[unit]
+  const factor = unit === undefined ? undefined : ownMember(UNITS, unit)
   return digits === undefined || factor === undefined ? undefined : Number(digits) * factor
 }
 

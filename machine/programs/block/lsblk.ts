@@ -1,4 +1,4 @@
-import { columns } from '../../../runtime/index.js'
+import { columns, ownMember } from '../../../runtime/index.js'
 import { diskNames } from '../../hardware/hardware-names.js'
 import { blockNodes, findNode, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
 import { levelName } from './md-arrays.js'
@@ -107,7 +107,7 @@ export const lsblk = tool(
         : options.has('fs')
           ? FILESYSTEMS
           : DEFAULT
-    const unknown = chosen.find((name) => COLUMNS[name] === undefined)
+    const unknown = chosen.find((name) => ownMember<unknown>(COLUMNS, name) === undefined)
     if (unknown !== undefined) throw new ToolFailure(`unknown column: ${unknown}`)
 
     const all = await blockNodes(inside)

@@ -1,3 +1,4 @@
+import { ownMember } from '../../../runtime/index.js'
 import { writeFreshGpt } from '../../disk/fresh-gpt.js'
 import { readGpt, type Gpt, type GptPartition } from '../../disk/gpt.js'
 import { findNode, type BlockNode } from './block-nodes.js'
@@ -108,7 +109,7 @@ const row = ({ number, firstLba, lastLba, length, type, name }: GptPartition): s
     String(firstLba).padStart(14),
     String(lastLba).padStart(14),
     size(length).padEnd(10),
-    (CODES[type] ?? 'FFFF').padEnd(4),
+    (ownMember(CODES, type) ?? 'FFFF').padEnd(4),
     name,
   ]
     .join('  ')

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
 import { basename } from 'node:path'
-import type { Clock } from '../../../runtime/index.js'
+import { readNamedFileSync, type Clock } from '../../../runtime/index.js'
 import { fileSource } from '../../../bytes/index.js'
 import { openFileDisk } from '../../disk/file-disk.js'
 import type { FileTree } from '../../file-tree.js'
@@ -47,7 +47,7 @@ export function fileHost(options: {
 
 /** The files of this computer. */
 const hostFiles: FileTree = {
-  read: (path) => fs.readFileSync(path),
+  read: (path) => readNamedFileSync(path),
   write: (path, bytes, { mode = 0o644 } = {}) => fs.writeFileSync(path, bytes, { mode, flag: 'wx' }),
   mkdir: (path, options = {}) => fs.mkdirSync(path, options),
   remove: (path) => fs.rmSync(path),

@@ -1,3 +1,4 @@
+import { ownMember } from '../../../runtime/index.js'
 import { CPU, CPU_MHZ, FIRMWARE, hostName, nicNames } from '../../hardware/hardware-names.js'
 import type { MachineSpec } from '../../machine-spec.js'
 import { systemUuid } from '../../ramdisk/ramdisk-tree.js'
@@ -125,7 +126,7 @@ export const dmidecode = tool(
   ({ inside: { spec }, stdout }, options) => {
     const keyword = options.value('string')
     if (keyword !== undefined) {
-      const [type, fact] = STRINGS[keyword] ?? []
+      const [type, fact] = ownMember(STRINGS, keyword) ?? []
       const found = STRUCTURES.find((structure) => structure.type === type)?.facts(spec)
       const value = found?.find(([name]) => name === fact)?.[1]
       if (value === undefined) throw new ToolFailure(`Invalid string keyword: ${keyword}`, 2)
@@ -134,7 +135,7 @@ export const dmidecode = tool(
     const wanted = options
       .values('type')
       .flatMap((list) =>
-        list.split(',').flatMap((word) => KEYWORDS[word] ?? (/^\d+$/.test(word) ? [Number(word)] : [])),
+        list.split(',').flatMap((word) => ownMember(KEYWORDS, word) ?? (/^\d+$/.test(word) ? [Number(word)] : [])),
       )
     if (options.has('type') && wanted.length === 0)
       throw new ToolFailure(`Invalid type keyword: ${options.value('type')!}`, 2)

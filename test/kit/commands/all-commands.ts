@@ -1,4 +1,4 @@
-import { commandLine, type ToolCommand } from '../../../cli/index.js'
+import { commandLine, printing, type ToolCommand } from '../../../cli/index.js'
 import { Readable } from 'node:stream'
 
 /** A command of the program's own definition. */
@@ -14,10 +14,10 @@ export interface KnownCommand {
 export function allCommands(): KnownCommand[] {
   const output = { write: () => {} }
   const program = commandLine(
-    {
+    printing({
       ...{ argv: [], variables: {}, stdin: Readable.from([]), stdout: output, stderr: output },
       stopped: new AbortController().signal,
-    },
+    }),
     () => Promise.resolve(),
   )
   const below = (command: ToolCommand): KnownCommand[] => [

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { run, Stopped, type Environment } from '../../../cli/index.js'
+import { run, Stopped, type RawEnvironment } from '../../../cli/index.js'
 
 export interface CommandRun {
   stdout: string
@@ -21,6 +21,9 @@ export interface CommandOptions {
   columns?: number
   rows?: number
 }
+
+const textOf = (piece: string | Uint8Array): string =>
+  typeof piece === 'string' ? piece : Buffer.from(piece).toString()
 
 /** Runs `ironstage ARGV` in this process. */
 export function command(
@@ -53,18 +56,18 @@ export function command(
       if (!interrupted?.()) controller.abort(new Stopped('SIGINT'))
     },
   }
-  const environment: Environment = {
+  const environment: RawEnvironment = {
     argv,
     variables,
     stdout: {
       isTTY,
       ...{ columns, rows },
       write(text) {
-        started.stdout += text
+        started.stdout += textOf(text)
         for (const look of watchers) look()
       },
     },
-    stderr: { write: (text) => void (started.stderr += text) },
+    stderr: { write: (text) => void (started.stderr += textOf(text)) },
     stdin: typeof stdin === 'string' ? Readable.from([Buffer.from(stdin)]) : stdin,
     stopped: controller.signal,
     onInterrupt: (handler) => {

@@ -13,7 +13,7 @@ import {
   reportHtml,
   RunFolder,
   runHosts,
-  runReportText,
+  runReportLines,
   type RunEvent,
   type RunReport,
 } from '../../../hardware-lab/index.js'
@@ -260,7 +260,7 @@ test('a run that is killed anywhere and goes on has each host installed once, an
     ],
   })
   expect([direct.compared_with, direct.through_ironic]).toEqual([null, null])
-  expect(runReportText(direct)).toMatch(
+  expect(runReportLines(direct).join('\n')).toMatch(
     /Both ways, this run and .*:\n +directly +through Ironic\n  worker-8  ok, [\d.]+ m?s +ok, /,
   )
   expect(reportHtml(direct)).toContain('Through Ironic')
