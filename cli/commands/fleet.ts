@@ -151,6 +151,7 @@ async function fleetOptions(
     redfish: { host, port: options['redfish-port'] ?? 8000 },
     ...(options['ipmi-port'] === undefined ? {} : { ipmi: { port: options['ipmi-port'] } }),
     agents: { port: options['agent-port'] ?? 0 },
+    allowedHosts: options['allowed-host'],
     ...(controlPort === undefined ? {} : { controlPort }),
     ...(advertise === undefined ? {} : { advertise }),
     ...(ironicUrl === undefined ? {} : { ironicUrl }),

@@ -35,7 +35,18 @@ const AGENT_FLAGS = [
 ] as const
 
 export const UP_OPTIONS = [
-  ...(['profile', 'ironic-release', 'set', 'host', 'port', 'htpasswd', 'tls', 'tls-cert', 'tls-key'] as const),
+  ...([
+    'profile',
+    'ironic-release',
+    'set',
+    'host',
+    'allowed-host',
+    'port',
+    'htpasswd',
+    'tls',
+    'tls-cert',
+    'tls-key',
+  ] as const),
   ...([
     'nodes',
     'hosts',
@@ -141,7 +152,7 @@ export const CACHE_VERIFY_OPTIONS = ['cache-dir', 'json'] as const
 
 export const IMAGES_SERVE_OPTIONS = [
   ...LIVE_IMAGE_OPTIONS,
-  ...(['host', 'image-port', 'public-url', 'node', 'json'] as const),
+  ...(['host', 'allowed-host', 'image-port', 'public-url', 'node', 'json'] as const),
   ...AGENT_CONFIG_OPTIONS,
 ] as const
 
@@ -171,6 +182,7 @@ export const FLEET_OPTIONS = [
     'password-file',
     'agent-port',
     'advertise',
+    'allowed-host',
     'control-port',
     'open',
     'no-ui',
@@ -203,6 +215,7 @@ export const RECORD_OPTIONS = [
     'output',
     'force',
     'host',
+    'allowed-host',
     'port',
     'agents',
     'body-limit',

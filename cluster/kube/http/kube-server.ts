@@ -17,6 +17,8 @@ export interface KubeServerOptions {
   host?: string
   /** 0 picks a free port. */
   port: number
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
   /** Bearer token that clients have to send; none by default. */
   token?: string
   tls?: TlsOptions
@@ -33,6 +35,7 @@ export function serveKube({ store, token, clock, ...options }: KubeServerOptions
   return serveHttp({
     ...options,
     clock,
+    asksPassword: token !== undefined,
     dispatch: kubeDispatch(store, { clock, ...(token === undefined ? {} : { token }) }),
     bodyLimit: () => ({ largest: LARGEST_BODY, refusal: `Request entity too large: limit is ${LARGEST_BODY}` }),
     allBodiesLimit: 16 * LARGEST_BODY,
@@ -41,6 +44,7 @@ export function serveKube({ store, token, clock, ...options }: KubeServerOptions
 }
 
 const REASONS: Readonly<Record<number, KubeRefusal['status']['reason']>> = {
+  403: 'Forbidden',
   405: 'MethodNotAllowed',
   408: 'Timeout',
   413: 'RequestEntityTooLarge',
