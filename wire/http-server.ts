@@ -236,12 +236,14 @@ function received(request: IncomingMessage & { body?: unknown }, ownUrl: string)
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
   const { body } = request
+  const { remoteAddress: peer } = request.socket
   return {
     method: request.method!,
     target: request.url!,
     headers,
     ...(Buffer.isBuffer(body) && body.length > 0 ? { body: body.toString('utf8') } : {}),
     base: baseOf(request, ownUrl),
+    peer,
   }
 }
 

@@ -48,7 +48,8 @@ export function callerCheck(rules: CallerRules): (request: CallerRequest) => Cal
     // Every browser names the host. Calls within this process, and those of HTTP/1.0, come from none.
     if (asked === undefined) return undefined
     const origin = textOf(request.headers['origin'])
-    if (origin !== undefined && !isOneOf([request.base, publicAt?.href], origin)) return foreignPage(origin, request)
+    if (origin !== undefined && !isOneOf([request.base, publicAt?.href], origin))
+      return foreignPage(quoted(origin), request)
     if (isOfAnotherSite(request, origin)) return foreignPage('another server', request)
     if (!checksHost) return undefined
     const name = nameIn(asked)
@@ -85,9 +86,9 @@ function isOneOf(urls: readonly (string | undefined)[], origin: string): boolean
   return asked !== undefined && urls.some((url) => url !== undefined && originOf(url) === asked)
 }
 
-const foreignPage = (origin: string, { base }: CallerRequest): CallerRefusal => ({
+const foreignPage = (server: string, { base }: CallerRequest): CallerRefusal => ({
   code: 'foreign-page',
-  message: `a web page of ${quoted(origin)} may not call ${quoted(base)}`,
+  message: `a web page of ${server} may not call ${quoted(base)}`,
   remedy: 'open the dashboard of this server; behind a proxy, set [api]public_endpoint to the URL that browsers have',
 })
 
