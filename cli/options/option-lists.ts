@@ -58,6 +58,7 @@ export const UP_OPTIONS = [
     'hardware',
     'bmc-user',
     'bmc-password',
+    'bmc-password-file',
     'state-dir',
     'speed',
     'clock',
@@ -79,6 +80,7 @@ export const DEPLOY_OPTIONS = [
   'ironic-url',
   'bmc-user',
   'bmc-password',
+  'bmc-password-file',
   ...REAL_TARGET_OPTIONS,
   'verify-boot',
   'image',
@@ -114,6 +116,7 @@ export const AGENT_OPTIONS = [
   ...IMAGE_CACHE_OPTIONS,
   'standalone',
   'token',
+  'token-file',
   'speed',
   'json',
 ] as const
@@ -254,4 +257,4 @@ export const RUN_ATTACH_OPTIONS = [
   ...(['state-dir', 'parallel', 'serve-image', 'junit', 'html', 'open', 'no-ui', 'json'] as const),
   ...IMAGE_CACHE_OPTIONS,
 ] as const
-export const RUN_DISCOVER_OPTIONS = ['bmc-user', 'bmc-password', 'out', 'force', 'json'] as const
+export const RUN_DISCOVER_OPTIONS = ['bmc-user', 'bmc-password', 'bmc-password-file', 'out', 'force', 'json'] as const

@@ -92,6 +92,11 @@ export const SERVER_SHAPES = {
       'password of new BMCs; BMCs in a state folder keep theirs (default: the password in the first node of each BMC)',
     schema: TEXT,
   },
+  'bmc-password-file': {
+    value: 'FILE',
+    description: 'file with the password of --bmc-password, which others can read on a command line',
+    schema: TEXT,
+  },
   'state-dir': {
     value: 'DIR',
     description: 'keep nodes, machines and disks in this folder (default: nothing outlives the command)',
