@@ -40,7 +40,7 @@ export interface CallerRefusal {
  */
 export function callerCheck(rules: CallerRules): (request: CallerRequest) => CallerRefusal | undefined {
   const { host, allowedHosts = [], publicUrl = null, asksPassword = false } = rules
-  const publicAt = publicUrl === null ? null : new URL(publicUrl)
+  const publicAt = publicUrl !== null && URL.canParse(publicUrl) ? new URL(publicUrl) : null
   const known = new Set([host, hostname(), ...allowedHosts, ...(publicAt ? [publicAt.hostname] : [])].map(plainName))
   const checksHost = !asksPassword && (isLoopback(host) || allowedHosts.length > 0)
   return (request) => {

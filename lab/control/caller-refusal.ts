@@ -5,14 +5,11 @@ import type { WireResponse } from '../../wire/index.js'
 const OWN_PATHS = /^\/(_lab|metrics)(?:[/?]|$)/
 
 /** The answer of the control API to a web page of another server. */
-const controlRefusal = ({ code, message, remedy }: CallerRefusal): WireResponse => ({
+export const controlRefusal = ({ code, message, remedy }: CallerRefusal): WireResponse => ({
   status: 403,
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify({ error: { code, message, remedy } }),
 })
-
-/** Refuses callers of a port that has the control API alone. */
-export const plainCallerRefusal = (refusal: CallerRefusal): WireResponse => controlRefusal(refusal)
 
 /** Refuses callers of a port that has the control API too: each API in its own shape. */
 export const callerRefusal =
