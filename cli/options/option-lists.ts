@@ -110,6 +110,7 @@ export const AGENT_OPTIONS = [
   'state-dir',
   'machine',
   'listen',
+  'allowed-host',
   'kernel-params',
   'respawn',
   'steps',
