@@ -47,6 +47,7 @@ export { type IsoEntry, type IsoFilesystem, NotOnIso, readIso9660 } from './iso9
 export { writeIso } from './iso9660/write-iso9660.js'
 export type { Representation } from './server/answer.js'
 export { fileRepresentation } from './server/file-representation.js'
+export { callerCheck, callerSentence, type CallerRefusal, type CallerRules } from './server/known-callers.js'
 export { type FileServerOptions, type Found, serveFiles, type StreamedRepresentation } from './server/file-server.js'
 export type { Headers } from './server/preconditions.js'
 export {

@@ -46,7 +46,7 @@ export const HARDWARE_LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
     descriptions: {
       'bmc-user': 'user of the BMCs (default: admin)',
       'bmc-password':
-        'password of the BMCs; prefer IRONSTAGE_BMC_PASSWORD (default: none; only list the services that answer)',
+        'password of the BMCs; prefer --bmc-password-file (default: none; only list the services that answer)',
       out: 'write the file of hosts here',
     },
     load: async () => {

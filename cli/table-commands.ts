@@ -4,6 +4,7 @@ import { configFiles } from './options/config-files.js'
 import type { Environment } from './environment.js'
 import { OPTIONS, variableOf, type OptionName } from './options/option-table.js'
 import { resolveOptions } from './options/options.js'
+import { secretsOnCommandLine, withSecretsOfFiles } from './options/secret-options.js'
 import { COMMAND_FAMILIES, COMMAND_TABLE } from './command-table.js'
 import { ListOption, type ToolCommand } from './tool-command.js'
 
@@ -41,7 +42,9 @@ function addTableCommand(
     const { config: flag, ...flags } = byName(command.opts())
     const named = [flag ?? (IRONSTAGE_CONFIG || [])].flat() as string[]
     const { own, ini } = config ? await configFiles(named, config.of) : { own: named[0], ini: [] }
-    const options = await resolveOptions(names, own === undefined ? flags : { ...flags, config: own }, variables)
+    const resolved = await resolveOptions(names, own === undefined ? flags : { ...flags, config: own }, variables)
+    const options = await withSecretsOfFiles(resolved)
+    for (const warning of secretsOnCommandLine(flags)) environment.stderr.write(`warning: ${warning}\n`)
     const action = await load()
     await perform(() => action(options, { environment, operands: command.args, configFiles: ini }))
   })

@@ -1,6 +1,6 @@
 import type { Machine } from '../machine/index.js'
 import type { RedfishAccounts } from '../redfish/index.js'
-import { systemRandom, urlSafeToken } from '../runtime/index.js'
+import { isSameSecret, systemRandom, urlSafeToken } from '../runtime/index.js'
 import type { BmcAccount, StateFolder } from '../lab/index.js'
 
 const DEFAULT = 'fleet-account'
@@ -39,7 +39,7 @@ export class FleetAccounts implements RedfishAccounts {
 
   admits(machine: Machine, { username, password }: BmcAccount): boolean {
     const own = this.of(machine)
-    return own.username === username && own.password === password
+    return own.username === username && isSameSecret(own.password, password)
   }
 
   set({ spec }: Machine, { username, password }: BmcAccount): void {

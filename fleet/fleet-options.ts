@@ -40,6 +40,8 @@ export interface FleetOptions {
   controlPort?: number
   /** Host by which the Ironic reaches BMCs and agents. Default: the one that they listen on, or the one towards the Ironic. */
   advertise?: string
+  /** Names by which clients may call besides those of this host and {@link advertise}. */
+  allowedHosts?: readonly string[] | undefined
   /** URLs of the Ironic, to find the address that it sees. */
   ironicUrl?: string
   /** Port that receives notifications of power changes, as fake-ipa's does; needs {@link ironicUrl}. Default: no such port. */

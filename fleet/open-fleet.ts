@@ -13,6 +13,7 @@ import {
   openOnSavedPort,
   ownIdentity,
   savedPorts,
+  serveControl,
   simulatedStaging,
   type IpmiListener,
 } from '../lab/index.js'
@@ -36,7 +37,7 @@ import {
   type Logger,
   type Scope,
 } from '../runtime/index.js'
-import { probedDispatch, serveHttp, type HttpServerOptions, type TlsOptions } from '../wire/index.js'
+import { probedDispatch, serveHttp, type TlsOptions } from '../wire/index.js'
 import { AgentTransports, type OwnIronic } from './agent-transports.js'
 import { agentNetwork, agentParameters } from './boot-agent.js'
 import { FleetAccounts } from './fleet-accounts.js'
@@ -67,7 +68,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
 }
 
 async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
-  const { clock, random, folder = null, redfish } = options
+  const { clock, random, folder = null, redfish, allowedHosts } = options
   const logger = withoutRepeats(options.logger, clock)
   const host = redfish.host ?? '127.0.0.1'
   refuseOpenAccess(host, options)
@@ -84,7 +85,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   const agentHost = options.agents?.host ?? host
   const agentsLost = 'the agents that are running are lost to Ironic'
   const openForAgents = (port: number) =>
-    AgentListener.open({ host: agentHost, port, advertise: { host: reached }, clock, logger })
+    AgentListener.open({ host: agentHost, port, allowedHosts, advertise: { host: reached }, clock, logger })
   const { port: agentPort = 0 } = options.agents ?? {}
   const listener = scope.use(
     await (agentPort === 0
@@ -128,7 +129,6 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     journal: { ...JOURNAL, ...options.journal },
     setAccount: (machine, account) => accounts.set(machine, account),
     page: options.page ?? false,
-    ...(options.advertise === undefined ? {} : { hostNames: [options.advertise] }),
   })
   machines = await openMachines({
     ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
@@ -161,11 +161,12 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     logger: withFields(logger, { room: 'redfish' }),
   })
   const { tls, caFile } = await tlsOf(options, reached, scope)
-  const serve = (served: Omit<HttpServerOptions, 'clock' | 'logger'>) => serveHttp({ ...served, clock, logger })
+  const publicUrl = `http://${authority(reached, 80)}`
   const lost = 'the nodes of Ironic no longer find their BMCs'
   const openRedfish = (port: number) =>
-    serve({
+    serveHttp({
       ...{ dispatch: service.dispatch, host, port, bodyLimit: LARGEST_BODY, refuse: refuseUnreadRequest },
+      ...{ allowedHosts, publicUrl, clock, logger },
       ...(tls ? { tls } : {}),
     })
   const bmcs = scope.use(
@@ -176,12 +177,12 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   ipmi = await ipmiOf(options, host, { machines, accounts, clock, probe, logger })
   if (ipmi) scope.use(ipmi)
   const controlServer = scope.use(
-    await serve({
-      ...{ dispatch: control.dispatch(), host: '127.0.0.1', port: options.controlPort ?? 0 },
-      bodyLimit: 64 * LARGEST_BODY,
+    await serveControl({
+      ...{ dispatch: control.dispatch(), port: options.controlPort ?? 0 },
+      ...{ allowedHosts, publicUrl, clock, logger },
     }),
   )
-  const notified = await openNotifier(options, { machines, host, logger, scope })
+  const notified = await openNotifier(options, { machines, host, publicUrl, logger, scope })
   const redfishUrl = `${tls ? 'https' : 'http'}://${authority(reached, bmcs.port)}`
   return {
     ...{ machines, redfishUrl, caFile, agentsUrl: listener.url, controlUrl: controlServer.url },
@@ -229,12 +230,14 @@ function ownIronic({ ironicUrl, ironicTls }: FleetOptions): OwnIronic | undefine
 }
 
 async function openNotifier(
-  { notifierPort: port, ironicUrl, clock }: FleetOptions,
-  { machines, host, logger, scope }: { machines: Machines; host: string; logger: Logger; scope: Scope },
+  { notifierPort: port, ironicUrl, allowedHosts, clock }: FleetOptions,
+  parts: { machines: Machines; host: string; publicUrl: string; logger: Logger; scope: Scope },
 ): Promise<string | null> {
   if (port === undefined || ironicUrl === undefined) return null
+  const { machines, host, publicUrl, logger, scope } = parts
   const dispatch = notifier({ machines, ironicUrl, clock, logger })
-  return scope.use(await serveHttp({ dispatch, host, port, clock, logger, bodyLimit: LARGEST_BODY })).url
+  const places = { host, port, allowedHosts, publicUrl }
+  return scope.use(await serveHttp({ ...places, dispatch, clock, logger, bodyLimit: LARGEST_BODY })).url
 }
 
 const FROM_IRONIC = { from: 'ironic', to: 'agent' } as const

@@ -32,10 +32,6 @@ export const ERRORS = catalogue({
     sentence: 'the description of a fault is not valid',
     remedy: 'correct what the message names',
   },
-  'foreign-page': {
-    sentence: 'a web page of another server has called the control API',
-    remedy: 'open the dashboard of the lab itself, at the URL that ironstage prints',
-  },
   'fork-limit': {
     sentence: 'the lab has reached its limit of forks',
     remedy: 'end one: GET /_lab/forks lists them',
@@ -155,9 +151,5 @@ export const ERRORS = catalogue({
   'thread-count': {
     sentence: 'the number of threads is not a whole number from 1',
     remedy: 'give as many threads as there are processors to spare',
-  },
-  'unknown-host': {
-    sentence: 'the control API was called by a host name that is not known to be its own',
-    remedy: 'call it by its IP address or as localhost',
   },
 })

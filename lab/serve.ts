@@ -12,7 +12,7 @@ import { REALISTIC_MACHINES } from './realistic-pace.js'
 import type { ForkedLab } from './snapshots/forks.js'
 import type { StoredSnapshot } from './snapshots/snapshots.js'
 import { stage, type Stage } from './stage/stage.js'
-import type { StageOptions } from './stage/stage-options.js'
+import type { StageNetwork, StageOptions } from './stage/stage-options.js'
 import { openStateFolder } from './state/state-folder.js'
 
 export interface ServeOptions {
@@ -21,6 +21,8 @@ export interface ServeOptions {
   /** Listening address; overrides Ironic's options. Default 127.0.0.1, port 6385. */
   host?: string
   port?: number
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
   /** Number of simulated machines, each with a node. */
   nodes: number
   /** Hardware of new machines. */
@@ -60,11 +62,11 @@ export interface Served extends AsyncDisposable {
 export async function serve(options: ServeOptions): Promise<Served> {
   const { ironic = {}, logger } = options
   const { service } = readIronicConfig(ironic)
-  const { host = service.host ?? '127.0.0.1', port = service.port ?? 6385 } = options
+  const { host = service.host ?? '127.0.0.1', port = service.port ?? 6385, allowedHosts } = options
   refuseOpenAccess(host, service, logger)
   return opening(async (scope) => {
     const folder = options.stateDir === null ? null : scope.use(await openStateFolder(options.stateDir))
-    const running = scope.use(await stage(stageOptions(options, { folder, network: { host, port } })))
+    const running = scope.use(await stage(stageOptions(options, { folder, network: { host, port, allowedHosts } })))
     const { authStrategy, publicEndpoint } = service
     const url = publicEndpoint ?? running.url
     return {
@@ -90,12 +92,12 @@ function stageOptions(options: ServeOptions, place: Required<Pick<StageOptions, 
     ...(options.imageCache ? { imageCache: options.imageCache } : {}),
     ...(onEvent ? { onEvent } : {}),
     page: options.page ?? false,
-    fork: (from) => forkOf(options, place.network!.host, from),
+    fork: (from) => forkOf(options, place.network!, from),
   }
 }
 
 /** Serves a fork, without the files and the printed lines of the lab. Its time passes as that of the lab does now. */
-async function forkOf(options: ServeOptions, host: string, from: StoredSnapshot): Promise<ForkedLab> {
+async function forkOf(options: ServeOptions, network: StageNetwork, from: StoredSnapshot): Promise<ForkedLab> {
   const { clock: ofLab, stateDir, liveImages } = options
   const what = stateDir === null ? (liveImages ? 'serves live images' : undefined) : 'has a state folder'
   if (what !== undefined || !(ofLab instanceof LabClock))
@@ -105,7 +107,8 @@ async function forkOf(options: ServeOptions, host: string, from: StoredSnapshot)
   const { onEvent: _, ...others } = options
   // Time stands still until the fork is where it begins.
   const clock = new LabClock({ mode: ofLab.mode === 'auto' ? 'manual' : ofLab.mode })
-  const fork = await stage(stageOptions({ ...others, clock, nodes: 0 }, { folder: null, network: { host, port: 0 } }))
+  const place = { folder: null, network: { ...network, port: 0 } }
+  const fork = await stage(stageOptions({ ...others, clock, nodes: 0 }, place))
   try {
     await fork.snapshots.beginAt(from)
   } catch (error) {

@@ -1,4 +1,14 @@
-import { Probe, seconds, sharedAbort, silent, uuid, type Clock, type Logger, type Random } from '../runtime/index.js'
+import {
+  isSameSecret,
+  Probe,
+  seconds,
+  sharedAbort,
+  silent,
+  uuid,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../runtime/index.js'
 import { HttpTransport, probed, type Dispatch, type Transport } from '../wire/index.js'
 import type { Credentials, RedfishAccounts } from './access/credentials.js'
 import { Sessions } from './access/sessions.js'
@@ -82,5 +92,7 @@ export function createRedfishService(options: RedfishOptions): RedfishService {
 /** Whether credentials open a machine, without leaving them there as its account. */
 function sees(accounts: RedfishAccounts, machine: Parameters<RedfishAccounts['of']>[0], caller: Credentials): boolean {
   const account = accounts.of(machine)
-  return account === undefined || (account.username === caller.username && account.password === caller.password)
+  return (
+    account === undefined || (account.username === caller.username && isSameSecret(account.password, caller.password))
+  )
 }

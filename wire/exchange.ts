@@ -11,6 +11,8 @@ export interface WireRequest {
   readonly body?: string
   /** How the caller reached us, for building links: `http://host:port`, no trailing slash. */
   readonly base: string
+  /** Address of the caller; absent for one in this process. */
+  readonly peer?: string | undefined
 }
 
 export interface WireResponse {

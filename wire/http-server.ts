@@ -10,9 +10,16 @@ import { createServer as createTlsServer } from 'node:https'
 import { isUtf8 } from 'node:buffer'
 import type { AddressInfo, Socket } from 'node:net'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
-import { authority } from '../bytes/index.js'
+import { authority, callerCheck, callerSentence, type CallerRefusal } from '../bytes/index.js'
 import { held, sharedAbort, silent, systemClock, UserError, type Clock, type Logger } from '../runtime/index.js'
-import { bodyToSend, ConnectionFailed, streamToSend, type Dispatch, type WireRequest } from './exchange.js'
+import {
+  bodyToSend,
+  ConnectionFailed,
+  streamToSend,
+  type Dispatch,
+  type WireRequest,
+  type WireResponse,
+} from './exchange.js'
 import { BodyRoom, bodyReader } from './http-bodies.js'
 import { plainRefusal, refuseInWords, sendRefusal, type Refuse } from './http-refusals.js'
 import { sendStream } from './http-streams.js'
@@ -41,6 +48,14 @@ export interface HttpServerOptions {
   host?: string
   /** 0 picks a free port. */
   port: number
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
+  /** URL for clients, where that is another than the one that it listens on: that of a proxy. */
+  publicUrl?: string | null | undefined
+  /** Whether every call that matters asks for a password or token. */
+  asksPassword?: boolean | undefined
+  /** Makes the answer to a caller that is refused: a web page of another server. Default: `refuse` with 403. */
+  refuseCaller?: ((refusal: CallerRefusal, target: string) => WireResponse) | undefined
   clock: Clock
   logger?: Logger
   /** Largest body in bytes, 64 MiB by default; by what is asked for where calls differ. */
@@ -84,6 +99,8 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   const { dispatch, host = '127.0.0.1', clock, logger = silent, bodyLimit = 64 * 1024 * 1024 } = options
   const limitsOf = typeof bodyLimit === 'number' ? () => ({ largest: bodyLimit, refusal: TOO_LARGE }) : bodyLimit
   const { refuse = plainRefusal, slowest = { headers: 60_000, request: 300_000 } } = options
+  const callerRefusal = callerCheck({ ...options, host })
+  const { refuseCaller = (refusal) => refuse(403, callerSentence(refusal)) } = options
   const settings: ServerOptions = {
     // Ironic does without, as clients of HTTP/1.0 do.
     requireHostHeader: false,
@@ -139,8 +156,14 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
 
   /** Most requests have no body, and nothing that express would have to do. */
   function listener(request: IncomingMessage, response: ServerResponse): void {
-    const { 'content-length': length, 'transfer-encoding': encoding, expect } = request.headers
-    const { largest, refusal } = limitsOf(request.url ?? '')
+    const { method = 'GET', url = '/', headers } = request
+    const unknownCaller = callerRefusal({ method, headers, base: baseOf(request, ownUrl()) })
+    if (unknownCaller) {
+      logger('warn', `${method} ${pathOf(request)} was refused: ${unknownCaller.message}`)
+      return sendRefusal(response, refuseCaller(unknownCaller, url))
+    }
+    const { 'content-length': length, 'transfer-encoding': encoding, expect } = headers
+    const { largest, refusal } = limitsOf(url)
     if (Number(length) > largest) {
       logger('warn', `${request.method} ${pathOf(request)} was refused: 413 ${refusal}`)
       return sendRefusal(response, refuse(413, refusal))
@@ -213,14 +236,20 @@ function received(request: IncomingMessage & { body?: unknown }, ownUrl: string)
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
   const { body } = request
+  const { remoteAddress: peer } = request.socket
   return {
     method: request.method!,
     target: request.url!,
     headers,
     ...(Buffer.isBuffer(body) && body.length > 0 ? { body: body.toString('utf8') } : {}),
-    base: headers.host ? `${ownUrl.slice(0, ownUrl.indexOf(':'))}://${headers.host}` : ownUrl,
+    base: baseOf(request, ownUrl),
+    peer,
   }
 }
+
+/** How a client reached the server. */
+const baseOf = ({ headers: { host } }: IncomingMessage, ownUrl: string): string =>
+  host ? `${ownUrl.slice(0, ownUrl.indexOf(':'))}://${host}` : ownUrl
 
 /** Bodies are JSON, which is UTF-8: other bytes would be decoded to something that the client did not send. */
 const refuseBadText: RequestHandler = (request, _response, next) => {

@@ -21,7 +21,7 @@ async function pausedClient(port: number) {
   scope.onClose(() => socket.destroy())
   await once(socket, 'connect')
   socket.pause()
-  socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n')
   return socket
 }
 

@@ -1,4 +1,4 @@
-import { authority } from '../../bytes/index.js'
+import { authority, bracketed } from '../../bytes/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 import {
   ConnectionFailed,
@@ -18,6 +18,8 @@ import type { TlsRules } from '../state.js'
 export interface AgentListenerOptions {
   /** Address to listen on, by default `127.0.0.1`. */
   host?: string
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
   /** Address of the callback URLs, where it differs from the listening one. */
   advertise?: { protocol?: 'http' | 'https'; host?: string; port?: number }
   /** 0 picks a free port. */
@@ -66,7 +68,9 @@ export class AgentListener implements AsyncDisposable {
         : Promise.reject(new ConnectionFailed(`no agent is at ${request.target}`))
     const { enter } = options
     const entering = enter ? enter(dispatch) : dispatch
-    const server = await serveHttp({ ...options, dispatch: entering, refuse: bodyRefused })
+    const advertised = options.advertise?.host
+    const publicUrl = advertised === undefined ? undefined : `http://${bracketed(advertised)}`
+    const server = await serveHttp({ ...options, dispatch: entering, publicUrl, refuse: bodyRefused })
     return new AgentListener(mounts, dispatch, server, options)
   }
 

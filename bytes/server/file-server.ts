@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { errorChain, held, urlSafeToken, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { streamOf } from '../byte-source.js'
 import type { FileBody, HttpThrough, ServerAnswer } from '../http/http-client.js'
+import { callerCheck, callerSentence } from './known-callers.js'
 import { answerTo, type Answer, type Representation } from './answer.js'
 import type { Headers } from './preconditions.js'
 
@@ -24,6 +25,10 @@ export interface FileServerOptions {
   host: string
   /** 0 picks a free port. */
   port: number
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
+  /** URL for clients, where that is another than the one that it listens on: that of a proxy. */
+  publicUrl?: string | undefined
   /** Looks up a path, which comes without its query. */
   find: (path: string, headers: Headers) => Promise<Found> | Found
   clock: Clock
@@ -51,9 +56,15 @@ const PIECE = 64 * 1024
 export async function serveFiles(options: FileServerOptions): Promise<FileServer> {
   const { host, port, clock, random, logger, onRequest } = options
   const boundary = `ironstage-${urlSafeToken(random)}`
+  const refusalOf = callerCheck(options)
   const server = createServer((request, response) => {
     const [path = '/'] = (request.url ?? '/').split('?')
-    const { method = 'GET' } = request
+    const { method = 'GET', headers } = request
+    const refusal = refusalOf({ method, headers, base: `http://${headers.host ?? ''}` })
+    if (refusal) {
+      logger('warn', `${method} ${path} was refused: ${refusal.message}`)
+      return plain(response, 403, `${callerSentence(refusal)}\n`)
+    }
     if (onRequest) response.once('finish', () => onRequest({ method, path, status: response.statusCode }))
     respond(request, response, path, options, boundary).catch((error: unknown) => {
       // Clients that leave early are normal, and so are connections that are cut on purpose.

@@ -45,6 +45,7 @@ export async function agent(
       parameters: parameters(options['kernel-params'] ?? ''),
       configFiles,
       ...(options.listen === undefined ? {} : { listen: address(options.listen) }),
+      allowedHosts: options['allowed-host'],
       machine:
         folder && id !== undefined
           ? { folder, id }
@@ -103,6 +104,7 @@ async function realAgent(
       parameters: parameters(kernelParams),
       resume: true,
       ...(options.listen === undefined ? {} : { listen: address(options.listen) }),
+      allowedHosts: options['allowed-host'],
       ...(managers ? { managers } : {}),
     }),
   )

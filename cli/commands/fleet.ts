@@ -20,6 +20,7 @@ import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard.js'
 import { readHardware } from '../options/hardware-file.js'
 import { imagesOf } from '../options/image-cache.js'
 import { readText } from '../options/input-files.js'
+import { secretIn } from '../options/secret-options.js'
 import { accessOf, endpointOf } from '../options/ironic-access.js'
 import type { FLEET_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
@@ -139,10 +140,7 @@ async function fleetOptions(
   const { 'media-ca': mediaCa, 'ipxe-url': bootScript, 'control-port': controlPort } = options
   const { 'notifier-port': notifierPort } = options
   const passwordFile = options['password-file']
-  const password =
-    passwordFile === undefined
-      ? undefined
-      : passwordIn(passwordFile, await readText(passwordFile, 'file with the password'))
+  const password = passwordFile === undefined ? undefined : await secretIn(passwordFile)
   return {
     ...(await machinesOf(options)),
     ...(options.disks === undefined ? {} : { disks: options.disks === 'file' ? 'file' : 'described' }),
@@ -150,6 +148,7 @@ async function fleetOptions(
     redfish: { host, port: options['redfish-port'] ?? 8000 },
     ...(options['ipmi-port'] === undefined ? {} : { ipmi: { port: options['ipmi-port'] } }),
     agents: { port: options['agent-port'] ?? 0 },
+    allowedHosts: options['allowed-host'],
     ...(controlPort === undefined ? {} : { controlPort }),
     ...(advertise === undefined ? {} : { advertise }),
     ...(ironicUrl === undefined ? {} : { ironicUrl }),
@@ -173,16 +172,6 @@ async function fleetOptions(
 async function machinesOf({ count, systems }: FleetCommandOptions): Promise<Pick<FleetOptions, 'count' | 'systems'>> {
   if (systems === undefined) return { count: count ?? 1 }
   return { count: 0, systems: readSystems(await readText(systems, 'list of systems'), systems) }
-}
-
-function passwordIn(file: string, text: string): string {
-  const password = text.replace(/\r?\n$/, '')
-  if (password !== '' && !/[\r\n]/.test(password)) return password
-  throw usageError(
-    `${file} has no password: one line that is not empty`,
-    `make one: openssl rand -base64 15 > ${file}`,
-    'option-file',
-  )
 }
 
 async function tlsOf(options: FleetCommandOptions): Promise<Pick<FleetOptions, 'tls'>> {

@@ -47,6 +47,7 @@ export async function imagesServe(
     secret: urlSafeToken(systemRandom),
     host,
     port: options['image-port'] ?? 0,
+    allowedHosts: options['allowed-host'],
     ...(publicUrl === undefined ? { publicHost } : { publicUrl: publicUrl.replace(/\/+$/, '') }),
     ...{ clock, random: systemRandom, logger: logTo(environment, json) },
     onRequest: ({ method, path, status }) => {

@@ -18,13 +18,23 @@ export async function record(
   environment: Environment,
 ): Promise<number> {
   const { stdout, stopped } = environment
-  const { upstream, output, force, host, port = IRONIC_PORT, agents, mask = [], json = false } = options
+  const {
+    upstream,
+    output,
+    force,
+    host,
+    port = IRONIC_PORT,
+    agents,
+    'allowed-host': allowedHosts,
+    mask = [],
+    json = false,
+  } = options
   if (upstream === undefined) throw missing('--upstream', 'the Ironic to record', '--upstream http://192.0.2.1:6385')
   if (output === undefined) throw missing('--output', 'the file to write', '-o recording.ndjson')
   const say = (text: string | readonly string[], event: object): void => stdout.either(json, event, text)
   const clock = systemClock()
   const recorder = await openRecorder({
-    ...{ upstream, output, port, clock, secretNames: mask, logger: logTo(environment, json) },
+    ...{ upstream, output, port, allowedHosts, clock, secretNames: mask, logger: logTo(environment, json) },
     tls: (await accessBy(options, environment)).tls,
     ...(force === undefined ? {} : { force }),
     ...(host === undefined ? {} : { host }),

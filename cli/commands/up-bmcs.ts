@@ -15,15 +15,20 @@ export interface BmcPorts {
   /** UDP port of the first machine. */
   ipmi?: number | undefined
   tls?: TlsOptions
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
 }
 
 /** Serves the BMCs of a stage's machines, by the protocols that have a port. */
-export const serveBmcs = (stage: Stage, { redfish: redfishPort, ipmi: ipmiPort, tls }: BmcPorts): Promise<ServedBmcs> =>
+export const serveBmcs = (
+  stage: Stage,
+  { redfish: redfishPort, ipmi: ipmiPort, tls, allowedHosts }: BmcPorts,
+): Promise<ServedBmcs> =>
   opening(async (scope) => {
     const redfish =
       redfishPort === undefined
         ? undefined
-        : scope.use(await stage.redfish({ port: redfishPort, ...(tls ? { tls } : {}) }))
+        : scope.use(await stage.redfish({ port: redfishPort, allowedHosts, ...(tls ? { tls } : {}) }))
     const ipmi = ipmiPort === undefined ? undefined : scope.use(await stage.ipmi({ port: ipmiPort }))
     const ports = stage.machines.list().flatMap(({ spec: { id } }) => {
       const port = ipmi?.addressOf(id)?.port

@@ -57,6 +57,7 @@ export async function up(
     ironic: ironicOf(options, configFiles),
     ...(options.host === undefined ? {} : { host: options.host }),
     ...(options.port === undefined ? {} : { port: options.port }),
+    allowedHosts: options['allowed-host'],
     nodes: options.nodes ?? 0,
     ...(options.hardware === undefined ? {} : { hardware: await readHardware(options.hardware) }),
     ...bmcAccountOf(options, 'each BMC then has the account of the first node that names it'),
@@ -81,12 +82,13 @@ export async function up(
     kubePort === undefined
       ? undefined
       : await serveKube({
-          ...{ store: kube.store, port: kubePort, clock, logger },
+          ...{ store: kube.store, port: kubePort, allowedHosts: options['allowed-host'], clock, logger },
           ...(kubeToken === undefined ? {} : { token: kubeToken }),
           ...(tls ? { tls } : {}),
         })
   await using bmcs = await serveBmcs(served.stage, {
     ...{ redfish: options['redfish-port'], ipmi: options['ipmi-port'] },
+    allowedHosts: options['allowed-host'],
     ...(tls ? { tls } : {}),
   })
   letGarbageGrow()
@@ -185,7 +187,7 @@ async function liveImagesRequest(
   // The machines of this command call this Ironic, and only it knows its address: none is read from the options.
   const { ironicUrls: _, ...agent } = await agentOptionsOf(options, variables, 'http://127.0.0.1')
   const port = options['image-port']
-  return { files, byDefault, agent, ...(port === undefined ? {} : { port }) }
+  return { files, byDefault, agent, allowedHosts: options['allowed-host'], ...(port === undefined ? {} : { port }) }
 }
 
 /** Flags of ironstage stand for options of Ironic; `--set` wins over them. */

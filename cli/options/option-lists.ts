@@ -35,7 +35,18 @@ const AGENT_FLAGS = [
 ] as const
 
 export const UP_OPTIONS = [
-  ...(['profile', 'ironic-release', 'set', 'host', 'port', 'htpasswd', 'tls', 'tls-cert', 'tls-key'] as const),
+  ...([
+    'profile',
+    'ironic-release',
+    'set',
+    'host',
+    'allowed-host',
+    'port',
+    'htpasswd',
+    'tls',
+    'tls-cert',
+    'tls-key',
+  ] as const),
   ...([
     'nodes',
     'hosts',
@@ -47,6 +58,7 @@ export const UP_OPTIONS = [
     'hardware',
     'bmc-user',
     'bmc-password',
+    'bmc-password-file',
     'state-dir',
     'speed',
     'clock',
@@ -68,6 +80,7 @@ export const DEPLOY_OPTIONS = [
   'ironic-url',
   'bmc-user',
   'bmc-password',
+  'bmc-password-file',
   ...REAL_TARGET_OPTIONS,
   'verify-boot',
   'image',
@@ -97,12 +110,14 @@ export const AGENT_OPTIONS = [
   'state-dir',
   'machine',
   'listen',
+  'allowed-host',
   'kernel-params',
   'respawn',
   'steps',
   ...IMAGE_CACHE_OPTIONS,
   'standalone',
   'token',
+  'token-file',
   'speed',
   'json',
 ] as const
@@ -141,7 +156,7 @@ export const CACHE_VERIFY_OPTIONS = ['cache-dir', 'json'] as const
 
 export const IMAGES_SERVE_OPTIONS = [
   ...LIVE_IMAGE_OPTIONS,
-  ...(['host', 'image-port', 'public-url', 'node', 'json'] as const),
+  ...(['host', 'allowed-host', 'image-port', 'public-url', 'node', 'json'] as const),
   ...AGENT_CONFIG_OPTIONS,
 ] as const
 
@@ -171,6 +186,7 @@ export const FLEET_OPTIONS = [
     'password-file',
     'agent-port',
     'advertise',
+    'allowed-host',
     'control-port',
     'open',
     'no-ui',
@@ -203,6 +219,7 @@ export const RECORD_OPTIONS = [
     'output',
     'force',
     'host',
+    'allowed-host',
     'port',
     'agents',
     'body-limit',
@@ -241,4 +258,4 @@ export const RUN_ATTACH_OPTIONS = [
   ...(['state-dir', 'parallel', 'serve-image', 'junit', 'html', 'open', 'no-ui', 'json'] as const),
   ...IMAGE_CACHE_OPTIONS,
 ] as const
-export const RUN_DISCOVER_OPTIONS = ['bmc-user', 'bmc-password', 'out', 'force', 'json'] as const
+export const RUN_DISCOVER_OPTIONS = ['bmc-user', 'bmc-password', 'bmc-password-file', 'out', 'force', 'json'] as const

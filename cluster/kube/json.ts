@@ -23,6 +23,9 @@ export function copyOf(value: unknown): unknown {
   return copy
 }
 
+/** Bytes of a value as JSON. */
+export const jsonSize = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
 /** Freezes a value that this process has made; stops at parts that are frozen already. */
 export function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {

@@ -38,7 +38,7 @@ const LARGEST_ANNOTATIONS = 256 * 1024
 export function metadataErrors(sent: JsonMembers, isNamespaced: boolean): FieldError[] {
   const { name, namespace, labels, annotations, finalizers, ownerReferences } = sent
   const annotationsSize = isMembers(annotations)
-    ? Object.entries(annotations).reduce((size, [key, value]) => size + key.length + String(value).length, 0)
+    ? Object.entries(annotations).reduce((size, [key, value]) => size + Buffer.byteLength(key + String(value)), 0)
     : 0
   return [
     ...(typeof name === 'string' && name !== ''
@@ -117,7 +117,8 @@ function list(
 /** A finalizer that a deleted object does not have yet is refused: apimachinery ValidateNoNewFinalizers. */
 export function newFinalizersErrors(current: Readonly<ObjectMeta>, next: ObjectMeta): FieldError[] {
   if (current.deletionTimestamp === undefined) return []
-  const added = (next.finalizers ?? []).filter((each) => !current.finalizers?.includes(each))
+  const present = new Set(current.finalizers)
+  const added = (next.finalizers ?? []).filter((each) => !present.has(each))
   if (added.length === 0) return []
   const shown = `[]string{${added.map((each) => JSON.stringify(each)).join(', ')}}`
   return [

@@ -2,7 +2,7 @@ import { isNestedDeeper, uuid, type Clock, type Random } from '../../runtime/ind
 import { admitted, coreErrors, dropsStatusOnCreate } from './admission.js'
 import { ChangeLog } from './change-log.js'
 import { Garbage } from './garbage.js'
-import { copyOf, frozen, isSame, without, type JsonMembers } from './json.js'
+import { copyOf, frozen, isSame, jsonSize, without, type JsonMembers } from './json.js'
 import { apiVersionOf, KINDS, type Kind } from './kinds.js'
 import type { ObjectFile } from './object-file.js'
 import type { ListOptions, ObjectName } from './kube-client.js'
@@ -25,6 +25,8 @@ export interface StoreParts {
   random: Random
   /** Finds errors outside of the metadata. */
   validate?: (kind: Kind, object: JsonMembers) => refusals.FieldError[]
+  /** Bytes of JSON that all objects may have together, 512 MiB by default. */
+  capacity?: number
   /** Objects of before, and where each write is kept; without they are in memory alone. */
   file?: Pick<ObjectFile, 'objects' | 'resourceVersion' | 'keep'>
 }
@@ -51,9 +53,17 @@ export interface ChangeOptions extends WriteOptions {
 /** A namespaced object without one is in this one. */
 const DEFAULT_NAMESPACE = 'default'
 
+/** Bytes of an object as JSON: embed/config.go of etcd 3.5, DefaultMaxRequestBytes. */
+const MAX_OBJECT = 1.5 * 1024 * 1024
+
+/** As much JSON as a process of Node holds beside its watches; etcd has 2 GiB. */
+const CAPACITY = 512 * 1024 * 1024
+
 /** Objects of one kind by `NAMESPACE/NAME`, and their changes. */
 class Shelf {
   readonly objects = new Map<string, Stored>()
+  /** Bytes of each object as JSON, by key. */
+  readonly sizes = new Map<string, number>()
   readonly log = new ChangeLog()
   /** In the order of a list, by key; made anew after one came or went. */
   sorted: readonly Stored[] | undefined
@@ -68,6 +78,8 @@ export class ObjectStore {
   readonly #shelves = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new Shelf()])) as Record<Kind, Shelf>
   readonly #garbage: Garbage
   #version = 1
+  /** Bytes of all objects as JSON. */
+  #size = 0
 
   constructor(parts: StoreParts) {
     this.#parts = parts
@@ -84,7 +96,7 @@ export class ObjectStore {
     this.#version = resourceVersion
     for (const { log } of Object.values(this.#shelves)) log.beginAfter(resourceVersion)
     const restored = objects.map((object) => frozen(copyOf(object)) as Stored)
-    for (const object of restored) this.#shelves[object.kind].objects.set(keyOf(object.kind, object.metadata), object)
+    for (const object of restored) this.#put(object, jsonSize(object))
     this.#garbage.restore(restored)
   }
 
@@ -263,14 +275,31 @@ export class ObjectStore {
   #write(before: Stored | undefined, object: Stored, isDryRun: boolean): Stored {
     const resourceVersion = isDryRun ? (before?.metadata.resourceVersion ?? '') : String(this.#version + 1)
     const after = frozen({ ...object, metadata: { ...object.metadata, resourceVersion } }) as Stored
+    const size = jsonSize(after)
+    this.#checkRoom(after, size)
     if (isDryRun) return after
     this.#parts.file?.keep(after, false)
     this.#version++
-    const shelf = this.#shelves[after.kind]
-    shelf.objects.set(keyOf(after.kind, after.metadata), after)
-    shelf.sorted = undefined
+    this.#put(after, size)
     this.#record(before, after, false)
     return after
+  }
+
+  /** @throws KubeRefusal 413, 507; an object that shrinks is always taken, so that room can be made */
+  #checkRoom({ kind, metadata }: Stored, size: number): void {
+    const grows = size - (this.#shelves[kind].sizes.get(keyOf(kind, metadata)) ?? 0)
+    if (grows <= 0) return
+    if (size > MAX_OBJECT) throw refusals.objectTooLarge()
+    if (this.#size + grows > (this.#parts.capacity ?? CAPACITY)) throw refusals.storeFull()
+  }
+
+  #put(object: Stored, size: number): void {
+    const { objects, sizes } = this.#shelves[object.kind]
+    const key = keyOf(object.kind, object.metadata)
+    this.#size += size - (sizes.get(key) ?? 0)
+    objects.set(key, object)
+    sizes.set(key, size)
+    this.#shelves[object.kind].sorted = undefined
   }
 
   #remove(before: Stored, object: Stored, isDryRun: boolean): Stored {
@@ -280,7 +309,10 @@ export class ObjectStore {
     this.#parts.file?.keep(after, true)
     this.#version++
     const shelf = this.#shelves[after.kind]
-    shelf.objects.delete(keyOf(after.kind, after.metadata))
+    const key = keyOf(after.kind, after.metadata)
+    this.#size -= shelf.sizes.get(key) ?? 0
+    shelf.objects.delete(key)
+    shelf.sizes.delete(key)
     shelf.sorted = undefined
     this.#record(before, after, true)
     return after

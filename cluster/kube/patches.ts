@@ -1,12 +1,19 @@
 import { pointerParts } from '../../runtime/index.js'
-import { copyOf, isMembers, isSame, setMember, without, type Json, type JsonMembers } from './json.js'
+import { copyOf, isMembers, isSame, jsonSize, setMember, type Json, type JsonMembers } from './json.js'
+import { entityTooLarge } from './refusals.js'
+
+/** Operations of one JSON patch: apiserver 0.31 pkg/endpoints/handlers/patch.go, maxJSONPatchOperations. */
+const MAX_OPERATIONS = 10_000
+
+/** Bytes that the copies of one JSON patch may add: apiserver 0.31 pkg/server/config.go, JSONPatchMaxCopyBytes. */
+const MAX_COPIED = 3 * 1024 * 1024
 
 /** A JSON merge patch (RFC 7386): null removes a member, objects are merged, the rest replaces. */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isMembers(patch)) return patch
-  let merged: JsonMembers = isMembers(target) ? { ...target } : {}
+  const merged: Record<string, Json> = isMembers(target) ? { ...target } : {}
   for (const [name, value] of Object.entries(patch)) {
-    if (value === null) merged = without(merged, name)
+    if (value === null) delete merged[name]
     else setMember(merged, name, mergePatch(Object.hasOwn(merged, name) ? merged[name] : undefined, value))
   }
   return merged
@@ -20,20 +27,41 @@ export class PatchProblem extends Error {
 /**
  * Applies a JSON patch (RFC 6902) to a copy, all operations or none.
  *
- * @throws PatchProblem for an operation that is malformed or does not fit the document
+ * @throws PatchProblem for an operation that is malformed or does not fit the document, or copies too much
+ * @throws KubeRefusal 413 for too many operations
  */
 export function jsonPatch(document: Json, operations: Json): Json {
   if (!Array.isArray(operations)) throw new PatchProblem('a JSON patch is a list of operations')
+  if (operations.length > MAX_OPERATIONS)
+    throw entityTooLarge(
+      `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`,
+    )
   // The document is a member of its own, so that an operation may replace it as a whole.
   const holder = { '': copyOf(document) }
+  const copies = new CopiedBytes()
   for (const operation of operations as readonly Json[]) {
     if (!isMembers(operation)) throw new PatchProblem('an operation of a JSON patch is an object')
-    applyOperation(holder, operation)
+    applyOperation(holder, operation, copies)
   }
   return holder['']
 }
 
-function applyOperation(holder: { '': Json }, operation: JsonMembers): void {
+/** Bytes that copies have added: copies of a list into itself would double it each time. */
+class CopiedBytes {
+  #bytes = 0
+
+  /** @throws PatchProblem once the copies together are too large */
+  copy(value: Json): Json {
+    this.#bytes += jsonSize(value)
+    if (this.#bytes > MAX_COPIED)
+      throw new PatchProblem(
+        `Unable to complete the copy, the accumulated size increase of copy is ${this.#bytes}, exceeding the limit ${MAX_COPIED}`,
+      )
+    return copyOf(value)
+  }
+}
+
+function applyOperation(holder: { '': Json }, operation: JsonMembers, copies: CopiedBytes): void {
   const at = (name: 'path' | 'from') => ['', ...pointer(operation[name], name)]
   const value = (): Json => {
     if (!Object.hasOwn(operation, 'value')) throw new PatchProblem('the operation has no value')
@@ -57,7 +85,7 @@ function applyOperation(holder: { '': Json }, operation: JsonMembers): void {
       return put(holder, at('path'), take(holder, at('from')), false)
     }
     case 'copy':
-      return put(holder, at('path'), copyOf(valueAt(holder, at('from'))), false)
+      return put(holder, at('path'), copies.copy(valueAt(holder, at('from'))), false)
     case 'test':
       if (isSame(valueAt(holder, at('path')), value())) return
       throw new PatchProblem(`testing value ${String(operation['path'])} failed`)

@@ -49,6 +49,20 @@ export const CHANGED_MEANWHILE =
 
 export const badRequest = (message: string): KubeRefusal => refusal(400, 'BadRequest', message)
 
+/** What is sent exceeds a limit. */
+export const entityTooLarge = (why: string): KubeRefusal =>
+  refusal(413, 'RequestEntityTooLarge', `Request entity too large: ${why}`)
+
+/**
+ * An object of more than the 1.5 MiB that etcd takes, in its words (etcd 3.5 api/v3rpc/rpctypes/error.go). A real API server
+ * answers them with 500.
+ */
+export const objectTooLarge = (): KubeRefusal =>
+  refusal(413, 'RequestEntityTooLarge', 'etcdserver: request is too large')
+
+/** All objects together have no room left, as of an etcd that has reached its quota; there with 500 too. */
+export const storeFull = (): KubeRefusal => refusal(507, 'InternalError', 'etcdserver: mvcc: database space exceeded')
+
 /** apiserver storage/cacher/watch_cache.go. */
 export const expired = (wanted: number, oldest: number): KubeRefusal =>
   refusal(410, 'Expired', `too old resource version: ${wanted} (${oldest})`)
@@ -78,13 +92,18 @@ const fieldSentence = ({ reason, value, detail }: FieldError): string => {
 
 const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}...` : text)
 
+/** Errors that one refusal lists: an object can have a hundred thousand. */
+const MAX_LISTED = 100
+
 /** @param errors at least one */
 export function invalid(kind: Kind, name: string, errors: readonly FieldError[]): KubeRefusal {
-  const sentences = errors.map((each) => `${each.field}: ${fieldSentence(each)}`)
+  const listed = errors.slice(0, MAX_LISTED)
+  const sentences = listed.map((each) => `${each.field}: ${fieldSentence(each)}`)
+  if (errors.length > MAX_LISTED) sentences.push(`and ${errors.length - MAX_LISTED} more errors`)
   const all = sentences.length === 1 ? sentences[0] : `[${sentences.join(', ')}]`
   return refusal(422, 'Invalid', `${qualified(kind, KINDS[kind].group)} "${name}" is invalid: ${all}`, {
     ...detailsOf(kind, name),
     kind,
-    causes: errors.map((each) => ({ reason: each.reason, message: fieldSentence(each), field: each.field })),
+    causes: listed.map((each) => ({ reason: each.reason, message: fieldSentence(each), field: each.field })),
   })
 }

@@ -64,8 +64,7 @@ const FORMS: readonly [RegExp, (key: string, values: string) => Requirement][] =
 
 function requirementsOf(text: string): Requirement[] {
   if (text.trim() === '') return []
-  // A comma between parentheses is one of a list of values.
-  return text.split(/,(?![^(]*\))/).map((part) => {
+  return requirementTexts(text).map((part) => {
     const trimmed = part.trim()
     for (const [form, made] of FORMS) {
       const found = form.exec(trimmed)
@@ -73,6 +72,24 @@ function requirementsOf(text: string): Requirement[] {
     }
     throw badRequest(`unable to parse requirement: ${JSON.stringify(trimmed)} is no selector`)
   })
+}
+
+/** A comma between parentheses is one of a list of values. */
+function requirementTexts(text: string): string[] {
+  const parts: string[] = []
+  let start = 0
+  let isInList = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '(') isInList = true
+    else if (character === ')') isInList = false
+    else if (character === ',' && !isInList) {
+      parts.push(text.slice(start, at))
+      start = at + 1
+    }
+  }
+  parts.push(text.slice(start))
+  return parts
 }
 
 function fieldsOf(text: string): { field: 'name' | 'namespace'; value: string; isEqual: boolean }[] {

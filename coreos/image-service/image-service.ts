@@ -25,7 +25,7 @@ export interface ImageServiceOptions extends Omit<FileServerOptions, 'find'> {
   /** Secret from which the unguessable names of nodes' files are derived; the same secret gives the same names. */
   secret: string
   /** Base URL for clients, when it differs from the listening address; without a slash at its end. */
-  publicUrl?: string
+  publicUrl?: string | undefined
   /** Host for clients, when only the host differs from the listening address. */
   publicHost?: string
 }
@@ -85,8 +85,10 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
     for (const each of files) sets.set(each.architecture, scope.use(await openLiveImage(each, clock)))
     const images = new ServedImages(sets, options)
     for (const set of sets.values()) if (set.iso) await images.find(`/live/${set.architecture}/${BASE}.iso`, {})
-    const server = scope.use(await serveFiles({ ...options, find: (path, headers) => images.find(path, headers) }))
     const { publicHost } = options
+    const known = options.publicUrl ?? (publicHost === undefined ? undefined : httpUrl(publicHost, options.port))
+    const find = (path: string, headers: Headers): Promise<Found> => images.find(path, headers)
+    const server = scope.use(await serveFiles({ ...options, publicUrl: known, find }))
     const url = options.publicUrl ?? (publicHost === undefined ? server.url : httpUrl(publicHost, server.port))
     const old = `${url}/ramdisk/${BASE}`
     return {

@@ -1,7 +1,7 @@
-import { machineControl, PAGE_PATH, type MachineControl } from '../../lab/index.js'
+import { machineControl, PAGE_PATH, serveControl, type MachineControl } from '../../lab/index.js'
 import { NO_PACE, openMachines } from '../../machine/index.js'
 import { opening, Probe, seconds, type Clock, type Logger, type Random } from '../../runtime/index.js'
-import { serveHttp, type Dispatch } from '../../wire/index.js'
+import type { Dispatch } from '../../wire/index.js'
 import type { RunFollower } from './run-follower.js'
 
 /** The dashboard of a run, on loopback. */
@@ -32,7 +32,7 @@ export function openRunPage(
       }
       return answer
     }
-    const server = scope.use(await serveHttp({ dispatch, host: '127.0.0.1', port: 0, clock, logger }))
+    const server = scope.use(await serveControl({ dispatch, port: 0, clock, logger }))
     return {
       url: `${server.url}${PAGE_PATH}/#/run`,
       seen: async (signal) => {

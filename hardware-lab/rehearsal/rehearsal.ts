@@ -4,6 +4,7 @@ import { bootNetwork, machineControl, type Fault, type MachineControl, type RunP
 import { openMachines, type Machine, type MachinePace, NO_PACE } from '../../machine/index.js'
 import { createRedfishService } from '../../redfish/index.js'
 import {
+  isSameSecret,
   makeFolder,
   opening,
   Probe,
@@ -100,7 +101,7 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
     ...{ machines, clock, random, probe: ofBmcs, logger },
     accounts: {
       of: () => account,
-      admits: (_, caller) => caller.username === account.username && caller.password === account.password,
+      admits: (_, caller) => caller.username === account.username && isSameSecret(caller.password, account.password),
       set: () => {},
     },
   })

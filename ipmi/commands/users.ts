@@ -1,3 +1,4 @@
+import { isSameSecret } from '../../runtime/index.js'
 import { COMPLETION, CommandFailed } from '../protocol/completion.js'
 import { LONGEST_NAME, LONGEST_PASSWORD } from '../accounts.js'
 import { PRIVILEGE } from '../protocol/privilege.js'
@@ -70,7 +71,7 @@ async function setPassword(call: Call): Promise<void> {
     default: {
       const isStoredLong = Buffer.byteLength(own.password) > 16
       if (password.length !== size || isStoredLong !== size > 16) throw new CommandFailed(WRONG_PASSWORD_SIZE)
-      if (textIn(password) !== own.password) throw new CommandFailed(WRONG_PASSWORD)
+      if (!isSameSecret(textIn(password), own.password)) throw new CommandFailed(WRONG_PASSWORD)
     }
   }
 }

@@ -1,9 +1,9 @@
-import { timingSafeEqual } from 'node:crypto'
 import { basicAuthorization } from '../../bytes/index.js'
-import { errorChain, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { errorChain, isSameSecret, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { WireRequest, WireResponse } from '../../wire/index.js'
 import type { Guard } from '../api/ironic-api.js'
 import { Htpasswd, UnusableUserFile } from './htpasswd.js'
+import { TooManyPasswords } from './password-comparisons.js'
 
 export interface BasicAuthOptions {
   /** `[DEFAULT]http_basic_auth_user_file` */
@@ -43,9 +43,10 @@ export async function basicAuth({ file, own, clock, logger }: BasicAuthOptions):
   return async (request) => {
     if (isPublic(request)) return undefined
     try {
-      const refused = await checkCredentials(request.headers.authorization, users, own)
+      const refused = await checkCredentials(request, users, own)
       return refused && answer(request, refused)
     } catch (error) {
+      if (error instanceof TooManyPasswords) return answer(request, { status: 503, message: error.message })
       if (!(error instanceof UnusableUserFile)) throw error
       logger('error', `no user can log in: ${errorChain(error).join(': ')}`)
       return answer(request, { status: 500, message: `Invalid configuration file. ${error.message}` })
@@ -60,13 +61,13 @@ function isPublic({ target }: WireRequest): boolean {
 }
 
 interface Refusal {
-  readonly status: 400 | 401 | 500
+  readonly status: 400 | 401 | 500 | 503
   readonly message: string
 }
 
 /** Checks credentials; sentences and their order are those of Ironic 39.0.0's middleware, as recorded. */
 async function checkCredentials(
-  header: string | undefined,
+  { headers: { authorization: header }, peer = '' }: WireRequest,
   users: Htpasswd,
   own: Credentials | undefined,
 ): Promise<Refusal | undefined> {
@@ -77,7 +78,7 @@ async function checkCredentials(
   const sent = credentials(token)
   if (!sent) return { status: 400, message: 'Could not decode authorization token' }
   if (own && same(sent, own)) return undefined
-  if (await users.matches(sent.username, sent.password)) return undefined
+  if (await users.matches(sent.username, sent.password, peer)) return undefined
   return { status: 401, message: 'Incorrect username or password' }
 }
 
@@ -94,15 +95,14 @@ function credentials(token: string): Credentials | undefined {
   }
 }
 
-function same(sent: Credentials, own: Credentials): boolean {
-  const [a, b] = [basicAuthorization(sent), basicAuthorization(own)].map((text) => Buffer.from(text))
-  return a!.length === b!.length && timingSafeEqual(a!, b!)
-}
+const same = (sent: Credentials, own: Credentials): boolean =>
+  isSameSecret(basicAuthorization(sent), basicAuthorization(own))
 
 const answer = ({ method }: WireRequest, { status, message }: Refusal): WireResponse => ({
   status,
   headers: {
     ...(status === 401 ? { 'www-authenticate': 'Basic realm="Baremetal API"' } : {}),
+    ...(status === 503 ? { 'retry-after': '1' } : {}),
     'content-type': 'application/json',
   },
   ...(method === 'HEAD' ? {} : { body: JSON.stringify({ error: { message, code: status } }) }),

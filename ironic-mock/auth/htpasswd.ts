@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { stat } from 'node:fs/promises'
-import { compare } from 'bcryptjs'
-import { held, type Clock, readNamedText } from '../../runtime/index.js'
+import { held, readNamedText, type Clock } from '../../runtime/index.js'
+import { PasswordComparisons } from './password-comparisons.js'
 
 /**
  * Thrown for a file, or the line of the requesting user, that cannot be used: upstream answers 500 with this sentence.
@@ -10,8 +10,14 @@ export class UnusableUserFile extends Error {
   override name = 'UnusableUserFile'
 }
 
-/** Number of comparisons that are cached: a bcrypt hash is slow on purpose, and every request brings a password. */
-const MAX_CACHED = 256
+/** Outcomes that are remembered: every request brings a password. */
+const MAX_REMEMBERED = 256
+
+/** Compared with the password of a user that no file has, if the file has no hash to compare with. */
+const NOBODY = '$2b$10$abcdefghijklmnopqrstuuRyUzYyDxBOWO6ChhgmHBwpiNTPYYDri'
+
+/** All files of a process share its threads. */
+const comparisons = new PasswordComparisons()
 
 /**
  * Users and bcrypt hashes of a file like Apache's, read again when it has changed. The first line of a user counts, as
@@ -20,7 +26,12 @@ const MAX_CACHED = 256
 export class Htpasswd {
   readonly #file: string
   readonly #clock: Clock
-  readonly #outcomes = new Map<string, Promise<boolean>>()
+  /** Passwords are remembered by a hash with this key, which nothing outside of this process knows. */
+  readonly #key = randomBytes(32)
+  /** Kept apart, so that no number of wrong passwords makes a right one be compared again. */
+  readonly #right = new Remembered()
+  readonly #wrong = new Remembered()
+  readonly #pending = new Map<string, Promise<boolean>>()
   #read: { version: string; lines: readonly string[] } | undefined
 
   constructor(file: string, clock: Clock) {
@@ -37,18 +48,37 @@ export class Htpasswd {
     for (const line of await this.#lines()) if (line.includes(':')) hashOf(line)
   }
 
-  /** @throws UnusableUserFile */
-  async matches(user: string, password: string): Promise<boolean> {
-    const line = (await this.#lines()).find((each) => each.startsWith(`${user}:`))
-    if (line === undefined) return false
-    const hash = hashOf(line)
-    const key = createHash('sha256').update(`${hash}\0${password}`).digest('base64')
-    const known = this.#outcomes.get(key)
+  /**
+   * Takes as long for a user that the file does not have: the time would tell its users.
+   *
+   * @param address of the caller
+   * @throws UnusableUserFile
+   * @throws TooManyPasswords
+   */
+  async matches(user: string, password: string, address: string): Promise<boolean> {
+    const lines = await this.#lines()
+    const line = lines.find((each) => each.startsWith(`${user}:`))
+    const hash = line === undefined ? (lines.find(hasHash)?.replace(/^[^:]*:/, '') ?? NOBODY) : hashOf(line)
+    const isSame = await this.#isSame({ user, password, hash, address, isKnown: line !== undefined })
+    return isSame && line !== undefined
+  }
+
+  #isSame({ user, password, hash, address, isKnown }: Login): Promise<boolean> {
+    const id = createHmac('sha256', this.#key)
+      .update(JSON.stringify([isKnown ? null : user, hash, password]))
+      .digest('base64')
+    if (this.#right.has(id)) return Promise.resolve(true)
+    if (this.#wrong.has(id)) return Promise.resolve(false)
+    const known = this.#pending.get(id)
     if (known) return known
-    const outcome = held(this.#clock, 'comparing a password', () => compare(password, hash))
-    this.#outcomes.set(key, outcome)
-    const [oldest] = this.#outcomes.keys()
-    if (this.#outcomes.size > MAX_CACHED && oldest !== undefined) this.#outcomes.delete(oldest)
+    const outcome = held(this.#clock, 'comparing a password', () => comparisons.isSame(password, hash, address))
+      .then((isSame) => {
+        const remembered = isSame && isKnown ? this.#right : this.#wrong
+        remembered.add(id)
+        return isSame
+      })
+      .finally(() => this.#pending.delete(id))
+    this.#pending.set(id, outcome)
     return outcome
   }
 
@@ -69,6 +99,35 @@ export class Htpasswd {
     })
   }
 }
+
+interface Login {
+  user: string
+  password: string
+  hash: string
+  address: string
+  /** Whether the file has the user. */
+  isKnown: boolean
+}
+
+/** The latest ids. */
+class Remembered {
+  readonly #ids = new Set<string>()
+
+  /** Makes an id that is found the latest. */
+  has(id: string): boolean {
+    if (!this.#ids.delete(id)) return false
+    this.#ids.add(id)
+    return true
+  }
+
+  add(id: string): void {
+    this.#ids.add(id)
+    const [oldest] = this.#ids
+    if (this.#ids.size > MAX_REMEMBERED && oldest !== undefined) this.#ids.delete(oldest)
+  }
+}
+
+const hasHash = (line: string): boolean => /^[^:]*:\$2[aby]\$/.test(line)
 
 function hashOf(line: string): string {
   const colon = line.indexOf(':')

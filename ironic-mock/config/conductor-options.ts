@@ -1,7 +1,7 @@
 import { anyText, oneOf, wordList, yesOrNo, type Setting } from '../../runtime/index.js'
 import { INSPECTION_HOOKS, UPSTREAM_INSPECTION, type InspectionConf } from '../conductor/inspection/inspection-conf.js'
 import type { ConductorConf } from '../conductor/core/conductor-conf.js'
-import { at, inSeconds, orNone, pairs, priority, whole, wordsOf, type Option } from './option.js'
+import { absolutePaths, at, inSeconds, orNone, pairs, priority, whole, wordsOf, type Option } from './option.js'
 
 /** Options that name a file; its content becomes the value. */
 export const DOCUMENT_OPTIONS = {
@@ -58,6 +58,7 @@ export const CONDUCTOR_OPTIONS: Options<Omit<ConductorConf, 'inspection'>> = {
   disallowServiceSteps: at('api', 'disallow_service_steps', wordList),
   rescuePasswordHashAlgorithm: at('conductor', 'rescue_password_hash_algorithm', oneOf('sha256', 'sha512')),
   requireRescuePasswordHashed: at('conductor', 'require_rescue_password_hashed', yesOrNo),
+  fileUrlAllowedPaths: at('conductor', 'file_url_allowed_paths', absolutePaths),
   nodeHistory: at('conductor', 'node_history', yesOrNo),
   heartbeatTimeout: at('api', 'ramdisk_heartbeat_timeout', whole),
   restrictLookup: at('api', 'restrict_lookup', yesOrNo),

@@ -31,7 +31,7 @@ export const INERT_OPTIONS: Readonly<Record<string, readonly string[] | '*'>> = 
     ...['conductor_always_validates_images', 'configdrive_swift_container'],
     ...['disable_configdrive_check', 'disable_deep_image_inspection'],
     ...['disable_file_checksum', 'disable_metadata_mtu_check', 'disable_support_for_checksum_files'],
-    ...['disallowed_deployment_boot_modes', 'enable_mdns', 'file_url_allowed_paths', 'graceful_shutdown_timeout'],
+    ...['disallowed_deployment_boot_modes', 'enable_mdns', 'graceful_shutdown_timeout'],
     ...[
       'heartbeat_interval',
       'heartbeat_timeout',

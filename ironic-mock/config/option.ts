@@ -1,3 +1,4 @@
+import { normalize } from 'node:path'
 import { amount, wordList, type Setting } from '../../runtime/index.js'
 
 /** An option of Ironic, with its section and name in `ironic.conf`. */
@@ -23,6 +24,17 @@ export const whole: Setting<number> = amount('a whole number')
 /** A priority; an empty text or `None` keeps the default. */
 export const priority: Setting<number | null> = {
   read: (text) => (/^(none)?$/i.test(text) ? null : amount('a priority, from 0, or None').read(text)),
+}
+
+/** Absolute paths without `..` and `.`, as ironic 39.0.0 conf/types.py ExplicitAbsolutePath; none switches file URLs off. */
+export const absolutePaths: Setting<readonly string[]> = {
+  read: (text) =>
+    wordList.read(text).map((word) => {
+      const path = word.length > 1 ? word.replace(/\/+$/, '') : word
+      if (!path.startsWith('/') || normalize(path) !== path)
+        throw 'absolute paths without .. and ., separated by commas'
+      return path
+    }),
 }
 
 /** A text; an empty one means null. */

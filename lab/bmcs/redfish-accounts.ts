@@ -1,4 +1,5 @@
 import type { MachineSpec } from '../../machine/index.js'
+import { isSameSecret } from '../../runtime/index.js'
 import type { Credentials, RedfishAccounts } from '../../redfish/index.js'
 import type { BmcAccounts } from './bmc-accounts.js'
 
@@ -15,7 +16,7 @@ export function redfishAccounts(accounts: BmcAccounts): RedfishAccounts {
     of: ({ spec }) => of(spec),
     admits: ({ spec }, caller) => {
       const own = of(spec)
-      if (own) return own.username === caller.username && own.password === caller.password
+      if (own) return own.username === caller.username && isSameSecret(own.password, caller.password)
       if (!spec.bmc || caller.password === '') return false
       accounts.set(spec.bmc.address, { ...caller })
       return true

@@ -20,6 +20,8 @@ export interface RedfishListenOptions {
   /** 0 picks a free one. */
   port: number
   tls?: TlsOptions
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
   /** Longer updates of firmware, in milliseconds of lab time. */
   updateTime?: number
 }
@@ -44,7 +46,7 @@ export interface BmcParts {
  */
 export async function serveRedfish(
   { machines, accounts, clock, probe, logger, outsideRequests, allow }: BmcParts,
-  { host = '127.0.0.1', port, tls, updateTime }: RedfishListenOptions,
+  { host = '127.0.0.1', port, tls, allowedHosts, updateTime }: RedfishListenOptions,
 ): Promise<RedfishListener> {
   const service = createRedfishService({
     ...{ machines, clock, probe, logger, random: systemRandom, accounts: redfishAccounts(accounts) },
@@ -54,7 +56,7 @@ export async function serveRedfish(
   try {
     const dispatch = outsideRequests.serving('redfish', service.dispatch)
     const server: HttpServer = await serveHttp({
-      ...{ dispatch, host, port, clock, logger, bodyLimit: LARGEST_BODY, refuse: refuseUnreadRequest },
+      ...{ dispatch, host, port, allowedHosts, clock, logger, bodyLimit: LARGEST_BODY, refuse: refuseUnreadRequest },
       ...(tls ? { tls } : {}),
     })
     return {

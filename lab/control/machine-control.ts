@@ -15,7 +15,6 @@ import { controlHandlers } from './handlers.js'
 import { machineChanges } from './machine-changes.js'
 import type { ControlHandler } from './operation.js'
 import type { ControlOperationId } from './operations.js'
-import { ownCallers } from './own-callers.js'
 import type { RunProgress } from './run-document.js'
 
 export interface MachineControlParts {
@@ -44,8 +43,6 @@ export interface MachineControlParts {
   setAccount: (machine: Machine, account: BmcAccount) => void
   /** Whether the dashboard is served. */
   page?: boolean
-  /** Names of this host besides its own, by which clients may call. */
-  hostNames?: readonly string[]
 }
 
 /** Faults, journal and control API of machines whose Ironic is elsewhere. */
@@ -55,7 +52,7 @@ export interface MachineControl {
   readonly events: Events
   /** Lets go of what waits at a fault, before the machines close. */
   end(): void
-  /** The control API, to be served on loopback; other paths are answered by a hint to it. */
+  /** The control API, to be served on loopback by {@link serveControl}; other paths are answered by a hint to it. */
   dispatch(): Dispatch
 }
 
@@ -115,9 +112,7 @@ export function machineControl(parts: MachineControlParts): MachineControl {
       ...{ clock, machines, faults, journal, strikes, nodes: () => [] },
       queues: () => ({ effects: 0, deadlines: 0 }),
     })
-    // Fleets and runs serve it on loopback alone, without a password.
-    const guard = ownCallers({ host: '127.0.0.1', ...(parts.hostNames ? { names: parts.hostNames } : {}) })
-    const control = metrics.beside(controlApi({ api: noIronic, handlers, logger, guard }), guard)
+    const control = metrics.beside(controlApi({ api: noIronic, handlers, logger }), undefined)
     return parts.page ? withPage(control) : control
   }
   return { faults, journal, events, dispatch, end: () => observation.injector.end() }

@@ -24,6 +24,8 @@ export interface LiveImagesRequest {
   /** Listening address; default 127.0.0.1 with a free port, which is saved. */
   host?: string
   port?: number
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
 }
 
 interface Surroundings {
@@ -54,7 +56,7 @@ export interface LiveImages extends AsyncDisposable {
  * @throws UserError for files that are not live images, invalid options of the agent, an address in use
  */
 export async function openLiveImages(request: LiveImagesRequest, parts: Surroundings): Promise<LiveImages> {
-  const { files, byDefault, host = '127.0.0.1', port = 0 } = request
+  const { files, byDefault, host = '127.0.0.1', port = 0, allowedHosts } = request
   const { ironicUrl, store, folder, clock, random, logger, through } = parts
   const agent = {
     ironicUrls: [ironicUrl],
@@ -85,6 +87,7 @@ export async function openLiveImages(request: LiveImagesRequest, parts: Surround
       secret,
       host,
       port: at,
+      allowedHosts,
       clock,
       random,
       logger,

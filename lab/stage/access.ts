@@ -21,14 +21,11 @@ import {
 } from '../../runtime/index.js'
 import type { TlsIdentity, TlsOptions } from '../../wire/index.js'
 import { isEveryAddress } from '../addresses/own-address.js'
-import { ownCallers } from '../control/own-callers.js'
 import type { StateFolder } from '../state/state-folder.js'
 
 /** Authentication of the API's clients, and the API's certificate. */
 export interface Access {
   readonly guard?: Guard
-  /** Guard of the control API, which refuses web pages of other servers too. Ironic's own API does not, as a real one. */
-  readonly controlGuard?: Guard
   readonly tls?: TlsOptions
   /** Headers of the lab's own requests. */
   readonly headers: Readonly<Record<string, string>>
@@ -60,17 +57,11 @@ export async function openAccess(options: AccessOptions): Promise<Access> {
     ...(service.tlsCiphers === null ? {} : { ciphers: service.tlsCiphers }),
   }
   const secured = { caFile: made?.file ?? null, ...(tls ? { tls } : {}) }
-  const { publicEndpoint: publicUrl } = service
-  /** Without a socket no browser calls. */
-  const forControl = (guard?: Guard) => {
-    const controlGuard = host === null ? guard : ownCallers({ host, publicUrl, ...(guard ? { guard } : {}) })
-    return controlGuard ? { controlGuard } : {}
-  }
-  if (service.authStrategy === 'noauth') return { headers: {}, ...secured, ...forControl() }
+  if (service.authStrategy === 'noauth') return { headers: {}, ...secured }
   // Passwords do not come from the seeded randomness: its values can be predicted.
   const own = { username: 'ironstage', password: urlSafeToken(systemRandom) }
   const guard = await basicAuth({ file: service.userFile, own, clock, logger })
-  return { guard, headers: { authorization: basicAuthorization(own) }, ...secured, ...forControl(guard) }
+  return { guard, headers: { authorization: basicAuthorization(own) }, ...secured }
 }
 
 interface Identity {

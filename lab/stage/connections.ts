@@ -7,6 +7,8 @@ import { openOnSavedPort } from '../addresses/saved-port.js'
 import type { StateFolder } from '../state/state-folder.js'
 import type { Access } from './access.js'
 import { stillClock } from './stage-keeper.js'
+import { callerRefusal } from '../control/caller-refusal.js'
+import type { StageNetwork } from './stage-options.js'
 import { inProcessAddresses, listenerAddresses, type AgentAddresses } from './agent-addresses.js'
 
 /** URL of an API without a socket. */
@@ -50,7 +52,7 @@ interface ConnectionParts {
  * @throws UserError when it cannot listen
  */
 export async function connections(
-  network: { host: string; port: number } | null,
+  network: StageNetwork | null,
   { dispatch, enter, leaves, agentTls, access, service, folder, clock, random, logger, scope }: ConnectionParts,
 ): Promise<Connections> {
   if (!network) {
@@ -59,14 +61,14 @@ export async function connections(
     const addresses = inProcessAddresses(inProcess)
     return { url: IN_PROCESS_URL, transport: inProcess, toAgents: inProcess, addresses, server }
   }
-  const { host, port: wanted } = network
+  const { host, port: wanted, allowedHosts } = network
   const { tls } = access
   const overHttp = scope.use(new HttpTransport({ clock }))
   const transport = tls ? scope.use(new HttpTransport({ clock, tls: { ca: tls.certificate, pinned: true } })) : overHttp
 
   const openForAgents = (port: number) =>
     AgentListener.open({
-      ...{ host, port, clock, logger },
+      ...{ host, port, allowedHosts, clock, logger },
       enter: (dispatch) => enter('agents', dispatch),
     })
   const agentsLost = 'the agents that are running are lost to Ironic'
@@ -81,6 +83,10 @@ export async function connections(
     serveHttp({
       ...{ host, port, clock, logger, refuse, bodyLimit },
       dispatch: entering,
+      allowedHosts,
+      publicUrl: service.publicEndpoint,
+      asksPassword: access.guard !== undefined,
+      refuseCaller: callerRefusal(refuse),
       ...(tls ? { tls } : {}),
     })
   const lost = 'the machines that are running no longer find Ironic'

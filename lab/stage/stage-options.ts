@@ -12,12 +12,20 @@ import type { Forking } from '../snapshots/forks.js'
 import type { StateFolder } from '../state/state-folder.js'
 import type { WantedMachine } from './machine-specs.js'
 
+/** Where a stage listens. */
+export interface StageNetwork {
+  host: string
+  port: number
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
+}
+
 /** Options of {@link stage}. */
 export interface StageOptions {
   /** Folder for all state; null for none. */
   folder?: StateFolder | null
   /** Address for sockets; null connects everything in this process. */
-  network?: { host: string; port: number } | null
+  network?: StageNetwork | null
   clock?: Clock
   random?: Random
   /** Decides when faults of some probability strike. Default 1. */

@@ -263,7 +263,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     return { ironic, dispatch: withLabApi(own.probed(api, probe)) }
   }
   const withLabApi = withControl({
-    ...{ observation, clock, probe, events, logger, database, live, guard: access.controlGuard, page: options.page },
+    ...{ observation, clock, probe, events, logger, database, live, guard: access.guard, page: options.page },
     machines: enteringMachines(machines, () => outsideRequests.inputs),
     setAccount: (address, account) => {
       outsideRequests.inputs?.note({ do: 'account', address, account })

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { callerCheck, callerSentence } from '../../bytes/index.js'
 import type { Clock } from '../../runtime/index.js'
 import { listen, type TlsIdentity } from '../../wire/index.js'
 
@@ -15,17 +16,33 @@ export interface Listener extends AsyncDisposable {
   secure(identity: TlsIdentity): void
 }
 
+export interface ListenerPlace {
+  host: string
+  /** 0 picks a free port. */
+  port: number
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
+}
+
 /**
  * Listens; protocols other than HTTP, and tunnels, are refused.
  *
  * @throws UserError `port-in-use` or `address-unusable`
  */
 export async function openListener(
-  host: string,
-  port: number,
-  listener: RequestListener,
+  { host, port, allowedHosts }: ListenerPlace,
+  passOn: RequestListener,
   clock: Clock,
 ): Promise<Listener> {
+  const refusalOf = callerCheck({ host, allowedHosts })
+  const listener: RequestListener = (request, response) => {
+    const { method = 'GET', headers, socket } = request
+    const base = `${'encrypted' in socket ? 'https' : 'http'}://${headers.host ?? ''}`
+    const refusal = refusalOf({ method, headers, base })
+    if (!refusal) return passOn(request, response)
+    response.writeHead(403, { 'content-type': 'text/plain; charset=utf-8' }).end(`${callerSentence(refusal)}\n`)
+    request.resume()
+  }
   const plain = strict(createServer(SETTINGS, listener))
   let secured: TlsServer | undefined
   const sockets = new Set<Socket>()

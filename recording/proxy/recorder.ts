@@ -29,6 +29,8 @@ export interface RecorderOptions {
   readonly port: number
   /** Port at which Ironic is to reach its agents, 0 for a free one; without, only the agents' own requests are recorded. */
   readonly agentPort?: number
+  /** Names by which clients may call besides those of this host. */
+  readonly allowedHosts?: readonly string[] | undefined
   /** Largest body that is kept, in bytes; 4 MiB by default. */
   readonly bodyLimit?: number
   /** Further names of secrets. */
@@ -71,16 +73,20 @@ const CLOSING_GRACE = 300
  */
 export async function openRecorder(options: RecorderOptions): Promise<Recorder> {
   const upstream = upstreamOf(options)
-  const { host = '127.0.0.1', port, agentPort, clock } = options
+  const { host = '127.0.0.1', port, agentPort, allowedHosts, clock } = options
   return opening(async (scope) => {
     const session = new Session(options, upstream)
     const clients = scope.use(
-      await openListener(host, port, (request, response) => session.client(request, response), clock),
+      await openListener({ host, port, allowedHosts }, (request, response) => session.client(request, response), clock),
     )
     let agents: Listener | undefined
     if (agentPort !== undefined) {
       agents = scope.use(
-        await openListener(host, agentPort, (request, response) => session.agent(request, response), clock),
+        await openListener(
+          { host, port: agentPort, allowedHosts },
+          (request, response) => session.agent(request, response),
+          clock,
+        ),
       )
       session.callAgentsAt(agents)
     }

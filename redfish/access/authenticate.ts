@@ -1,4 +1,5 @@
 import type { Machine } from '../../machine/index.js'
+import { isSameSecret } from '../../runtime/index.js'
 import type { WireRequest } from '../../wire/index.js'
 import { refused, type Refusal } from '../protocol/refusal.js'
 import type { ServiceParts } from '../service-parts.js'
@@ -37,7 +38,7 @@ export function opensAny(
     const account = accounts.of(machine)
     if (account === undefined) {
       if (caller.password !== '') return true
-    } else if (account.username === caller.username && account.password === caller.password) return true
+    } else if (account.username === caller.username && isSameSecret(account.password, caller.password)) return true
   }
   return false
 }

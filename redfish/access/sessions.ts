@@ -1,4 +1,4 @@
-import { seconds, urlSafeToken, uuid, type Clock, type Random } from '../../runtime/index.js'
+import { isSameSecret, seconds, urlSafeToken, uuid, type Clock, type Random } from '../../runtime/index.js'
 import { refused } from '../protocol/refusal.js'
 import type { Credentials } from './credentials.js'
 
@@ -76,7 +76,7 @@ export class Sessions {
   of({ username, password }: Credentials): Session[] {
     this.#endIdle()
     return [...this.#byId.values()].filter(
-      ({ credentials }) => credentials.username === username && credentials.password === password,
+      ({ credentials }) => credentials.username === username && isSameSecret(credentials.password, password),
     )
   }
 

@@ -70,6 +70,17 @@ export const anything: Check = () => []
 
 export const url = text({ most: 4096, form: /^[a-z][a-z\d+.-]*:\/\/[^\s/]/i, says: 'an absolute URL' })
 
+/** A URL from which a BMC can fetch: no file of the computer that it runs on. */
+export const fetchedUrl: Check = (value, path) => {
+  const problems = url(value, path)
+  if (problems.length > 0 || FETCHED.test(String(value))) return problems
+  return wrong(path, 'format', value, `Use a URL of ${FETCHED_PROTOCOLS.join(', ')}.`)
+}
+
+/** Protocols of images (Redfish VirtualMedia 1.6, TransferProtocolType), without those of a vendor. */
+export const FETCHED_PROTOCOLS: readonly string[] = ['HTTP', 'HTTPS', 'NFS', 'CIFS', 'FTP', 'SFTP', 'SCP', 'TFTP']
+const FETCHED = new RegExp(`^(?:${FETCHED_PROTOCOLS.join('|')}):`, 'i')
+
 /** An object with some of these properties. */
 export const object =
   (fields: Readonly<Record<string, Check>>, current: Document = {}): Check =>

@@ -1,7 +1,7 @@
 import { maskedAddress } from '../../bytes/index.js'
 import { firmwareComponents, type FirmwareVersion, type Machine } from '../../machine/index.js'
 import { during } from '../../runtime/index.js'
-import { anything, bool, checkAction, listOf, nullable, oneOf, text, url } from '../protocol/checks.js'
+import { anything, bool, checkAction, fetchedUrl, listOf, nullable, oneOf, text } from '../protocol/checks.js'
 import { collection, head, link, linksBelow, pathOf, status, type Document } from '../protocol/document.js'
 import { message } from '../protocol/messages.js'
 import { Refusal } from '../protocol/refusal.js'
@@ -77,7 +77,7 @@ const guessed = (image: string): 'bios' | 'bmc' =>
 function simpleUpdate(call: Call): Outcome {
   const { body, service, caller } = call
   const fields = {
-    ImageURI: url,
+    ImageURI: fetchedUrl,
     TransferProtocol: oneOf(PROTOCOLS),
     Targets: listOf(text()),
     Username: nullable(text()),

@@ -1,5 +1,16 @@
 import type { Machine, MediaDevice } from '../../machine/index.js'
-import { bool, checkAction, checkPatch, nullable, oneOf, text, url, wrong, type Check } from '../protocol/checks.js'
+import {
+  bool,
+  checkAction,
+  checkPatch,
+  FETCHED_PROTOCOLS,
+  fetchedUrl,
+  nullable,
+  oneOf,
+  text,
+  wrong,
+  type Check,
+} from '../protocol/checks.js'
 import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
 import { refused } from '../protocol/refusal.js'
 import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
@@ -20,10 +31,10 @@ export const MEDIA_SLOTS: ReadonlyMap<string, Slot> = new Map([
 /** Virtual media belong to the manager; newer services show them with the system, too. */
 type Parent = 'Managers' | 'Systems'
 
-const PROTOCOLS = ['HTTP', 'HTTPS', 'NFS', 'CIFS', 'FTP', 'SFTP', 'SCP', 'TFTP', 'OEM']
+const PROTOCOLS = [...FETCHED_PROTOCOLS, 'OEM']
 
 const MEDIUM: Readonly<Record<string, Check>> = {
-  Image: url,
+  Image: fetchedUrl,
   WriteProtected: bool,
   TransferMethod: oneOf(['Stream', 'Upload']),
   TransferProtocolType: oneOf(PROTOCOLS),
@@ -110,7 +121,7 @@ const eject = (call: MachineCall): Promise<void> => call.machine.firmware.eject(
 async function patch(call: MachineCall, parent: Parent): Promise<void> {
   const { body, machine, params } = call
   const current = mediumOf(parent, machine, params['slot']!)
-  checkPatch(body, { ...MEDIUM, Image: nullable(url), Inserted: bool, VerifyCertificate: bool }, current)
+  checkPatch(body, { ...MEDIUM, Image: nullable(fetchedUrl), Inserted: bool, VerifyCertificate: bool }, current)
   if (body['VerifyCertificate'] !== undefined) {
     await call.machine.firmware.trustMedia(present(call).device, { verify: body['VerifyCertificate'] === true })
     if (body['Image'] === undefined && body['Inserted'] === undefined) return

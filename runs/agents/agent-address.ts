@@ -11,6 +11,8 @@ const IPA_PORT = 9999
 export interface AgentAddressOptions {
   /** Listening address; overrides the settings. Port 0 picks a free port. */
   listen?: { host: string; port: number } | undefined
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
   /** Machine of a state folder, in which a picked port is saved. */
   machine?: { folder: StateFolder; id: string }
   clock: Clock
@@ -24,12 +26,12 @@ export interface AgentAddressOptions {
  * @throws UserError when it cannot listen, a certificate cannot be read, or this host has no address for Ironic
  */
 export async function openAgentListener(settings: AgentSettings, options: AgentAddressOptions): Promise<AgentListener> {
-  const { clock, logger, machine } = options
+  const { clock, logger, machine, allowedHosts } = options
   const { host, port } = options.listen ?? listenAt(settings)
   const tls = await ownTls(settings, clock)
   const advertise = await advertised(host, settings, clock)
   const open = (chosen: number) =>
-    AgentListener.open({ host, port: chosen, advertise, clock, logger, ...(tls ? { tls } : {}) })
+    AgentListener.open({ host, port: chosen, allowedHosts, advertise, clock, logger, ...(tls ? { tls } : {}) })
   if (port !== 0 || !machine) return open(port)
   const { folder, id } = machine
   return openOnSavedPort(

@@ -24,6 +24,8 @@ export interface RealAgentOptions {
   parameters?: Readonly<Record<string, string>>
   configFiles?: readonly ConfigFile[]
   listen?: { host: string; port: number }
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
   /**
    * Continue as the agent of an earlier process in this boot, with its commands, token, address and certificate. Their
    * state is saved on the target, in memory. Otherwise the state ends with this process.
@@ -67,7 +69,8 @@ export async function openRealAgent(options: RealAgentOptions): Promise<RealAgen
     const saved = options.resume
       ? await agentStateOnTarget(on.target, agentIdentity(options, settings.apiUrls[0]), logger)
       : null
-    const listening = (listen: RealAgentOptions['listen']) => openAgentListener(settings, { listen, clock, logger })
+    const { allowedHosts } = options
+    const listening = (listen: RealAgentOptions['listen']) => openAgentListener(settings, { listen, allowedHosts, clock, logger })
     const { listen = { host: '127.0.0.1', port: 0 } } = options
     const free = options.listen ? listen.port === 0 : settings.listen.host === null && settings.listen.port === null
     const listener = scope.use(

@@ -50,6 +50,8 @@ export interface StandaloneAgentOptions {
    * the same. Default: this host only, on a free port.
    */
   listen?: { host: string; port: number }
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
   /** Hardware managers of the agent; default the standard ones. */
   managers?: readonly HardwareManager[]
   /** Switches the machine on again whenever it was switched off, so that it boots its ramdisk. */
@@ -109,7 +111,7 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
   const transport = scope.use(new HttpTransport({ clock, tls, timeoutMs: settings.requestTimeout }))
   const listener = scope.use(
     await openAgentListener(settings, {
-      ...{ listen: options.listen, clock, logger },
+      ...{ listen: options.listen, allowedHosts: options.allowedHosts, clock, logger },
       ...('folder' in wanted ? { machine: wanted } : {}),
     }),
   )

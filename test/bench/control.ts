@@ -168,7 +168,7 @@ class Followers implements Disposable {
     const socket = connect({ host: '127.0.0.1', port })
     this.#sockets.push(socket)
     await once(socket, 'connect')
-    socket.write(`GET /_lab/events?node=node-${node} HTTP/1.1\r\nhost: lab\r\n\r\n`)
+    socket.write(`GET /_lab/events?node=node-${node} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
     await once(socket, 'data')
     socket.once('end', () => this.#ended++)
     socket.resume()

@@ -31,14 +31,14 @@ function read(answer: string): { status: number; headers: string; body: string }
 const lines = (...all: string[]): string => `${all.join('\r\n')}\r\n\r\n`
 const VERSION = 'X-OpenStack-Ironic-API-Version: 1.115'
 const post = (...headers: string[]): string =>
-  lines('POST /v1/nodes HTTP/1.1', 'Host: x', VERSION, 'Connection: close', ...headers)
+  lines('POST /v1/nodes HTTP/1.1', 'Host: localhost', VERSION, 'Connection: close', ...headers)
 
 describe('is refused in the shape of every other error', () => {
   test.each<[string, string | Buffer, number]>([
     ['no HTTP at all', Buffer.from([0, 1, 2, 3, 13, 10, 13, 10]), 400],
     ['another protocol', Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1]), 400],
-    ['an unknown method', lines('FOO /v1/nodes HTTP/1.1', 'Host: x'), 400],
-    ['a path that is not absolute', lines('GET v1/nodes HTTP/1.1', 'Host: x'), 400],
+    ['an unknown method', lines('FOO /v1/nodes HTTP/1.1', 'Host: localhost'), 400],
+    ['a path that is not absolute', lines('GET v1/nodes HTTP/1.1', 'Host: localhost'), 400],
     ['a header without a colon', lines('GET /v1 HTTP/1.1', 'nonsense'), 400],
     ['control characters in a header', lines('GET /v1 HTTP/1.1', 'A: b\u0001c'), 400],
     ['headers without end', lines('GET /v1 HTTP/1.1', `A: ${'a'.repeat(40_000)}`), 431],
@@ -56,8 +56,8 @@ describe('is refused in the shape of every other error', () => {
     ],
     ['a body of an encoding that it has not', `${post('Content-Encoding: gzip', 'Content-Length: 2')}{}`, 400],
     ['an expectation', `${post('Expect: miracles', 'Content-Length: 2')}{}`, 417],
-    ['a tunnel', lines('CONNECT example.org:443 HTTP/1.1', 'Host: x'), 405],
-    ['a query that is not UTF-8', lines('GET /v1/nodes?driver=%ff HTTP/1.1', 'Host: x', 'Connection: close'), 400],
+    ['a tunnel', lines('CONNECT example.org:443 HTTP/1.1', 'Host: localhost'), 405],
+    ['a query that is not UTF-8', lines('GET /v1/nodes?driver=%ff HTTP/1.1', 'Host: localhost', 'Connection: close'), 400],
   ])('%s', async (_, bytes, status) => {
     const answer = read(await exchange(served.url, bytes))
     expect(answer.status).toBe(status)
@@ -133,17 +133,17 @@ describe('is taken as Ironic takes it', () => {
     ['HTTP/1.0', lines('GET /v1/nodes HTTP/1.0'), 200],
     [
       'a body where none is read',
-      `${lines('GET /v1/nodes HTTP/1.1', 'Host: x', 'Connection: close', 'Content-Length: 3')}xyz`,
+      `${lines('GET /v1/nodes HTTP/1.1', 'Host: localhost', 'Connection: close', 'Content-Length: 3')}xyz`,
       200,
     ],
     [
       'a percent sign that is one',
-      lines('GET /v1/nodes?driver=%zz HTTP/1.1', VERSION, 'Host: x', 'Connection: close'),
+      lines('GET /v1/nodes?driver=%zz HTTP/1.1', VERSION, 'Host: localhost', 'Connection: close'),
       200,
     ],
     [
       'a wish for another protocol',
-      lines('GET /v1 HTTP/1.1', 'Host: x', 'Upgrade: h2c', 'Connection: Upgrade, close'),
+      lines('GET /v1 HTTP/1.1', 'Host: localhost', 'Upgrade: h2c', 'Connection: Upgrade, close'),
       200,
     ],
   ])('%s', async (_, bytes, status) => {

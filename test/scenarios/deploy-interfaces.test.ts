@@ -86,7 +86,8 @@ describe('direct', () => {
     await using folder = await temporaryFolder()
     const path = join(folder.path, 'disk.qcow2')
     await writeFile(path, files['/disk.qcow2']!)
-    await using lab = await createStagedLab({ disks: 'file' })
+    const conf = { fileUrlAllowedPaths: [folder.path] }
+    await using lab = await createStagedLab({ disks: 'file', conf })
     const instance_info = { image_source: pathToFileURL(path).href }
     const node = await available(lab, { deploy_interface: 'direct', instance_info })
     expect(await deployed(node)).toMatchObject({

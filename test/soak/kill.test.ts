@@ -37,7 +37,7 @@ test.each([
     stateDir,
     seed: SEED,
     itineraries: itineraries(),
-    argv: ['--profile', profile, ...HEARTBEATS],
+    argv: ['--profile', profile, '--set', `conductor.file_url_allowed_paths=${folder}`, ...HEARTBEATS],
   })
   const since = performance.now()
   try {

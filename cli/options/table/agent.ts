@@ -51,4 +51,9 @@ export const AGENT_SHAPES = {
     description: 'token of a standalone agent (default: a new one, printed at start)',
     schema: { type: 'string', minLength: 1, pattern: '^\\S+$' },
   },
+  'token-file': {
+    value: 'FILE',
+    description: 'file with the token of --token, which others can read on a command line',
+    schema: TEXT,
+  },
 } as const satisfies Record<string, OptionShape>

@@ -1,5 +1,5 @@
 import { PROFILE_WORDS, RELEASE_WORDS } from '../value-words.js'
-import { FLAG, TEXT, type OptionShape } from './shape.js'
+import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
 
 /** Options of the API server and its simulated machines. */
 export const SERVER_SHAPES = {
@@ -7,6 +7,13 @@ export const SERVER_SHAPES = {
     value: 'ADDRESS',
     description: 'address to listen on (default: 127.0.0.1)',
     schema: TEXT,
+  },
+  'allowed-host': {
+    value: 'NAME',
+    example: 'host.docker.internal',
+    description:
+      'name of this host by which clients may call, besides localhost and its own; may be repeated (default on 127.0.0.1: no other name)',
+    schema: TEXTS,
   },
   port: {
     value: 'PORT',
@@ -83,6 +90,11 @@ export const SERVER_SHAPES = {
     value: 'PASSWORD',
     description:
       'password of new BMCs; BMCs in a state folder keep theirs (default: the password in the first node of each BMC)',
+    schema: TEXT,
+  },
+  'bmc-password-file': {
+    value: 'FILE',
+    description: 'file with the password of --bmc-password, which others can read on a command line',
     schema: TEXT,
   },
   'state-dir': {

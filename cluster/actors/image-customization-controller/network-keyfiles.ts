@@ -1,5 +1,4 @@
-import { parse } from 'yaml'
-import { readNested } from '../../../runtime/index.js'
+import { readYaml } from '../../kube/read-yaml.js'
 
 /** Network settings of nmstate, as far as they become keyfiles here: Ethernet, addresses, name servers and routes. */
 interface NetworkState {
@@ -24,7 +23,7 @@ interface Addresses {
 
 /** @throws Error in the words of the image customization controller for settings that configure nothing */
 export function networkKeyfiles(text: string): { name: string; bytes: Uint8Array }[] {
-  const state = readNested(text, 'the network data', parse) as NetworkState | null
+  const state = readYaml(text, 'the network data') as NetworkState | null
   const interfaces = (state?.interfaces ?? []).filter(({ name }) => name !== undefined)
   // image-customization-controller eacc65f pkg/ignition/builder.go ProcessNetworkState
   if (interfaces.length === 0) throw new Error('no network configuration')

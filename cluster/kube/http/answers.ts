@@ -1,10 +1,10 @@
-import type { WireResponse } from '../../../wire/index.js'
+import { answerOfStream, type WireResponse } from '../../../wire/index.js'
 import { isMembers, type JsonMembers } from '../json.js'
 import { apiVersionOf, type Kind } from '../kinds.js'
 import type { KubeStatus } from '../kube-client.js'
 import { refusal } from '../refusals.js'
 import type { Stored } from '../stored-object.js'
-import { partialOf, tableOf } from './columns.js'
+import { partialOf, tableHeadOf, tableRowOf } from './columns.js'
 
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }
 
@@ -33,8 +33,8 @@ function textOf(object: Stored): string {
 /** How objects are shown to a client. */
 export interface Shown {
   one: (object: Stored) => string
-  /** A list of objects. */
-  many: (objects: readonly Stored[], metadata: JsonMembers) => string
+  /** A list of objects, in parts. */
+  many: (objects: readonly Stored[], metadata: JsonMembers) => Iterable<string>
   /** An object without contents but a version, for bookmarks. */
   bookmark: (resourceVersion: string) => string
 }
@@ -69,40 +69,77 @@ export function shownTo(accept: string, kind: Kind, includes: string, now: () =>
 function whole(kind: Kind, apiVersion: string): Shown {
   return {
     one: textOf,
-    many: (objects, metadata) => {
-      const head = JSON.stringify({ kind: `${kind}List`, apiVersion, metadata })
-      return `${head.slice(0, -1)},"items":[${objects.map(textOf).join(',')}]}\n`
-    },
+    many: (objects, metadata) => partsOf({ kind: `${kind}List`, apiVersion, metadata }, 'items', objects, textOf),
     bookmark: (resourceVersion) => JSON.stringify({ kind, apiVersion, metadata: { resourceVersion } }),
   }
 }
 
 function table(kind: Kind, version: string, includes: string, now: () => number): Shown {
-  const shown = (objects: readonly Stored[], metadata: JsonMembers): string => {
+  const shown = (objects: readonly Stored[], metadata: JsonMembers): Iterable<string> => {
     const resourceVersion = String(metadata['resourceVersion'] ?? '')
-    const made = tableOf(kind, objects, { version, resourceVersion, includes, now: now() })
-    return JSON.stringify({
-      ...made,
-      metadata: { ...(isMembers(made['metadata']) ? made['metadata'] : {}), ...metadata },
-    })
+    const options = { version, resourceVersion, includes, now: now() }
+    const head = tableHeadOf(kind, options)
+    const own = isMembers(head['metadata']) ? head['metadata'] : {}
+    const row = (object: Stored): string => JSON.stringify(tableRowOf(kind, object, options))
+    return partsOf({ ...head, metadata: { ...own, ...metadata } }, 'rows', objects, row)
   }
+  const inOne = (objects: readonly Stored[], resourceVersion: string): string =>
+    [...shown(objects, { resourceVersion })].join('').trimEnd()
   return {
-    one: (object) => shown([object], { resourceVersion: object.metadata.resourceVersion }),
+    one: (object) => inOne([object], object.metadata.resourceVersion),
     many: shown,
-    bookmark: (resourceVersion) => shown([], { resourceVersion }),
+    bookmark: (resourceVersion) => inOne([], resourceVersion),
   }
 }
 
 function partial(version: string): Shown {
   const apiVersion = `meta.k8s.io/${version}`
+  const one = (object: Stored): string => JSON.stringify(partialOf(object, version))
   return {
-    one: (object) => JSON.stringify(partialOf(object, version)),
+    one,
     many: (objects, metadata) =>
-      JSON.stringify({
-        ...{ kind: 'PartialObjectMetadataList', apiVersion, metadata },
-        items: objects.map((each) => partialOf(each, version)),
-      }),
+      partsOf({ kind: 'PartialObjectMetadataList', apiVersion, metadata }, 'items', objects, one),
     bookmark: (resourceVersion) =>
       JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion, metadata: { resourceVersion } }),
   }
+}
+
+/** Characters of a part of a list. */
+const PART = 64 * 1024
+
+/** A list as JSON, in parts that are made as they are taken. */
+function* partsOf(
+  head: object,
+  member: 'items' | 'rows',
+  objects: readonly Stored[],
+  shown: (object: Stored) => string,
+): Generator<string> {
+  let part = `${JSON.stringify(head).slice(0, -1)},"${member}":[`
+  for (const [index, object] of objects.entries()) {
+    part += `${index === 0 ? '' : ','}${shown(object)}`
+    if (part.length < PART) continue
+    yield part
+    part = ''
+  }
+  yield `${part}]}\n`
+}
+
+/** A longer list is sent as its client reads it: a hundred clients that do not read would fill the memory with it. */
+const MAX_WHOLE = 1024 * 1024
+
+/** The answer with a list. */
+export function listAnswer(parts: Iterable<string>): WireResponse {
+  const rest = parts[Symbol.iterator]()
+  let whole = ''
+  for (let next = rest.next(); !next.done; next = rest.next()) {
+    whole += next.value
+    if (whole.length > MAX_WHOLE) return answerOfStream(200, JSON_HEADERS, () => partsAfter(whole, rest))
+  }
+  return jsonAnswer(200, whole)
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- a stream is read as one
+async function* partsAfter(first: string, rest: Iterator<string>): AsyncGenerator<string> {
+  yield first
+  for (let next = rest.next(); !next.done; next = rest.next()) yield next.value
 }

@@ -1,6 +1,6 @@
-import { parse as parseYaml } from 'yaml'
-import { isNestedDeeper, readNested, UserError } from '../../../runtime/index.js'
+import { isNestedDeeper, UserError } from '../../../runtime/index.js'
 import { isMembers, type Json, type JsonMembers } from '../json.js'
+import { readYaml } from '../read-yaml.js'
 import { badRequest, refusal } from '../refusals.js'
 
 /** Largest body of a request in bytes: apiserver 0.31 pkg/server/config.go, MaxRequestBodyBytes. */
@@ -75,7 +75,7 @@ export function patchIn(sent: Sent, isCore: boolean): { type: PatchType; patch: 
 
 function parsed(text: string, type: string): Json {
   try {
-    const value = type === JSON_TYPE ? (JSON.parse(text) as Json) : (readNested(text, 'the body', parseYaml) as Json)
+    const value = type === JSON_TYPE ? (JSON.parse(text) as Json) : yamlOrJson(text)
     if (isNestedDeeper(value, DEEPEST)) throw badRequest(`the body is nested more than ${DEEPEST} levels deep`)
     return value
   } catch (error) {
@@ -83,4 +83,15 @@ function parsed(text: string, type: string): Json {
     // Members of Date, RangeError and the parsers' own errors.
     throw badRequest(`the body of the request cannot be read: ${(error as Error).message.split('\n')[0]!}`)
   }
+}
+
+/** JSON is YAML too, and what kubectl sends as such: its own parser is faster by a hundred times. */
+function yamlOrJson(text: string): Json {
+  if (/^\s*\{/.test(text))
+    try {
+      return JSON.parse(text) as Json
+    } catch {
+      // YAML with a brace.
+    }
+  return readYaml(text, 'the body') as Json
 }

@@ -167,11 +167,10 @@ export interface TableOptions {
   now: number
 }
 
-export function tableOf(kind: Kind, objects: readonly Stored[], options: TableOptions): JsonMembers {
-  const { version, resourceVersion, includes, now } = options
+/** A table without its rows. */
+export function tableHeadOf(kind: Kind, { version, resourceVersion }: TableOptions): JsonMembers {
   const apiVersion = `meta.k8s.io/${version}`
-  // Definitions without columns of their own show the age.
-  const columns = COLUMNS[kind] ?? [AGE]
+  const columns = columnsOf(kind)
   const name = { name: 'Name', type: 'string', format: 'name', priority: 0, description: 'Name of the object' }
   return {
     ...{ kind: 'Table', apiVersion, metadata: { resourceVersion } },
@@ -183,17 +182,22 @@ export function tableOf(kind: Kind, objects: readonly Stored[], options: TableOp
         description: shown.description || shown.name,
       })),
     ],
-    rows: objects.map((object) => ({
-      cells: [
-        object.metadata.name,
-        ...columns.map(({ type, cell }) => {
-          const value = cell(object)
-          if (value === undefined) return null
-          return type === 'date' ? age(value, now) : value
-        }),
-      ],
-      ...(includes === 'None' ? {} : { object: includes === 'Object' ? object : partialOf(object, version) }),
-    })),
+  } as unknown as JsonMembers
+}
+
+/** Definitions without columns of their own show the age. */
+const columnsOf = (kind: Kind) => COLUMNS[kind] ?? [AGE]
+
+/** An object as a row of a table. */
+export function tableRowOf(kind: Kind, object: Stored, { version, includes, now }: TableOptions): JsonMembers {
+  const cells = columnsOf(kind).map(({ type, cell }) => {
+    const value = cell(object)
+    if (value === undefined) return null
+    return type === 'date' ? age(value, now) : value
+  })
+  return {
+    cells: [object.metadata.name, ...cells],
+    ...(includes === 'None' ? {} : { object: includes === 'Object' ? object : partialOf(object, version) }),
   } as unknown as JsonMembers
 }
 

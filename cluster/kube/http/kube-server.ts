@@ -1,5 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Clock, Logger } from '../../../runtime/index.js'
+import { isSameSecret, type Clock, type Logger } from '../../../runtime/index.js'
 import { serveHttp, type Dispatch, type HttpServer, type TlsOptions, type WireRequest } from '../../../wire/index.js'
 import type { ObjectStore } from '../object-store.js'
 import { KubeRefusal } from '../kube-refusal.js'
@@ -17,6 +16,8 @@ export interface KubeServerOptions {
   host?: string
   /** 0 picks a free port. */
   port: number
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
   /** Bearer token that clients have to send; none by default. */
   token?: string
   tls?: TlsOptions
@@ -33,6 +34,7 @@ export function serveKube({ store, token, clock, ...options }: KubeServerOptions
   return serveHttp({
     ...options,
     clock,
+    asksPassword: token !== undefined,
     dispatch: kubeDispatch(store, { clock, ...(token === undefined ? {} : { token }) }),
     bodyLimit: () => ({ largest: LARGEST_BODY, refusal: `Request entity too large: limit is ${LARGEST_BODY}` }),
     allBodiesLimit: 16 * LARGEST_BODY,
@@ -41,6 +43,7 @@ export function serveKube({ store, token, clock, ...options }: KubeServerOptions
 }
 
 const REASONS: Readonly<Record<number, KubeRefusal['status']['reason']>> = {
+  403: 'Forbidden',
   405: 'MethodNotAllowed',
   408: 'Timeout',
   413: 'RequestEntityTooLarge',
@@ -48,13 +51,11 @@ const REASONS: Readonly<Record<number, KubeRefusal['status']['reason']>> = {
   503: 'TooManyRequests',
 }
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-
 /** Answers requests to the API; every refusal is a `Status`. */
 export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: string; clock: Clock }): Dispatch {
-  const wanted = token === undefined ? undefined : digest(`Bearer ${token}`)
+  const wanted = token === undefined ? undefined : `Bearer ${token}`
   const answer = (request: WireRequest) => {
-    if (wanted && !timingSafeEqual(digest(request.headers['authorization'] ?? ''), wanted))
+    if (wanted !== undefined && !isSameSecret(request.headers['authorization'] ?? '', wanted))
       throw refusal(401, 'Unauthorized', 'Unauthorized')
     const segments = segmentsOf(request.target)
     if (!segments) throw refusal(400, 'BadRequest', 'the path is not percent-encoded UTF-8')

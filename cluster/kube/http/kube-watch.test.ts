@@ -161,7 +161,7 @@ describe('a watch', () => {
     const socket = createConnection({ port: server.port, host: '127.0.0.1' })
     await once(socket, 'connect')
     socket.pause()
-    socket.write('GET /api/v1/configmaps?watch=true HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+    socket.write('GET /api/v1/configmaps?watch=true HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
     await new Promise((resolve) => setTimeout(resolve, 100))
     for (let round = 0; round < 1000; round++) {
       const data = { text: `${round}${text}` }

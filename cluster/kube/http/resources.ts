@@ -8,7 +8,7 @@ import { badRequest, noSuchResource, refusal } from '../refusals.js'
 import type { ChangeOptions, DeleteOptions, ObjectStore } from '../object-store.js'
 import { isRefusal } from '../kube-refusal.js'
 import type { Stored } from '../stored-object.js'
-import { jsonAnswer, shownTo, type Shown } from './answers.js'
+import { jsonAnswer, listAnswer, shownTo, type Shown } from './answers.js'
 import { objectIn, optionsIn, patchIn } from './bodies.js'
 import type { ResourcePath } from './paths.js'
 import { strategicPatch } from './strategic.js'
@@ -82,7 +82,7 @@ function list(call: ResourceRequest): WireResponse {
   const { at, query, store } = call
   const all = store.list(at.kind, selectionOf(call))
   const { items, metadata } = page(all, query, String(store.resourceVersion))
-  return jsonAnswer(200, shownIn(call).many(items, metadata))
+  return listAnswer(shownIn(call).many(items, metadata))
 }
 
 const keyOf = ({ metadata: { name, namespace = '' } }: Stored): string => `${namespace}/${name}`
@@ -294,5 +294,5 @@ function deleteAll(call: ResourceRequest): WireResponse {
   const { preconditions: _, ...options } = deleteOptions(call)
   const items = store.list(at.kind, selectionOf(call))
   const deleted = items.map(({ metadata }) => store.delete(at.kind, metadata, options))
-  return jsonAnswer(200, shownIn(call).many(deleted, { resourceVersion: String(store.resourceVersion) }))
+  return listAnswer(shownIn(call).many(deleted, { resourceVersion: String(store.resourceVersion) }))
 }

@@ -1,4 +1,4 @@
-import { isMembers, isSame, setMember, without, type Json, type JsonMembers } from '../json.js'
+import { isMembers, setMember, without, type Json } from '../json.js'
 
 /** Lists that are merged by a member of their items, or as sets: the kinds of the core group that are served. */
 const MERGE_KEYS: Readonly<Record<string, string | null>> = {
@@ -17,14 +17,14 @@ export function strategicPatch(target: Json | undefined, patch: Json, path = '')
   if (Array.isArray(patch)) return mergedList(target, patch as Json[], path)
   if (!isMembers(patch)) return patch
   if (patch['$patch'] === 'replace') return without(patch, '$patch')
-  let merged: JsonMembers = isMembers(target) ? { ...target } : {}
+  const merged: Record<string, Json> = isMembers(target) ? { ...target } : {}
   for (const [name, value] of Object.entries(patch)) {
     const removed = /^\$deleteFromPrimitiveList\/(.+)$/s.exec(name)?.[1]
     if (removed !== undefined && Array.isArray(value) && Array.isArray(merged[removed])) {
-      const rest = (merged[removed] as Json[]).filter((each) => !(value as Json[]).includes(each))
-      merged = { ...merged, [removed]: rest }
+      const gone = new Set(value as Json[])
+      merged[removed] = (merged[removed] as Json[]).filter((each) => !gone.has(each))
     } else if (name.startsWith('$')) continue
-    else if (value === null || (isMembers(value) && value['$patch'] === 'delete')) merged = without(merged, name)
+    else if (value === null || (isMembers(value) && value['$patch'] === 'delete')) delete merged[name]
     else setMember(merged, name, strategicPatch(merged[name], value, path === '' ? name : `${path}.${name}`))
   }
   return merged
@@ -32,17 +32,26 @@ export function strategicPatch(target: Json | undefined, patch: Json, path = '')
 
 function mergedList(target: Json | undefined, patch: readonly Json[], path: string): Json {
   const key = Object.hasOwn(MERGE_KEYS, path) ? MERGE_KEYS[path] : undefined
-  const list = Array.isArray(target) ? [...(target as Json[])] : []
   if (key === undefined) return patch
+  const identityOf = (item: Json): Json | undefined => (key === null ? item : isMembers(item) ? item[key] : undefined)
+  // A search through the list for each item would take minutes for a list of a hundred thousand.
+  const items = new Map<string, Json>()
+  const add = (identity: Json | undefined, item: Json): void => void items.set(sortedText(identity), item)
+  for (const item of Array.isArray(target) ? (target as readonly Json[]) : []) add(identityOf(item), item)
   for (const item of patch) {
-    if (isMembers(item) && item['$patch'] === 'replace') return patch.filter((each) => each !== item)
-    const index = list.findIndex((each) =>
-      key === null ? isSame(each, item) : isMembers(each) && isMembers(item) && isSame(each[key], item[key]),
-    )
-    if (isMembers(item) && item['$patch'] === 'delete') {
-      if (index >= 0) list.splice(index, 1)
-    } else if (index < 0) list.push(item)
-    else list[index] = strategicPatch(list[index], item, `${path}[]`)
+    const identity = identityOf(item)
+    if (!isMembers(item)) add(identity, item)
+    else if (item['$patch'] === 'replace') return patch.filter((each) => each !== item)
+    else if (item['$patch'] === 'delete') items.delete(sortedText(identity))
+    else add(identity, strategicPatch(items.get(sortedText(identity)), item, `${path}[]`))
   }
-  return list
+  return [...items.values()]
+}
+
+/** The same text for values that are the same. */
+function sortedText(value: Json | undefined): string {
+  const text = JSON.stringify(value, (_, member: unknown) =>
+    isMembers(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
+  ) as string | undefined
+  return text ?? ''
 }

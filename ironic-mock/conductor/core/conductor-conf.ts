@@ -1,3 +1,4 @@
+import { FILE_URL_PATHS } from './find-images.js'
 import { minutes, seconds } from '../../../runtime/index.js'
 import { UPSTREAM_INSPECTION, type InspectionConf } from '../inspection/inspection-conf.js'
 import type { ShaCryptAlgorithm } from '../flows/rescue/sha-crypt.js'
@@ -69,6 +70,8 @@ export interface ConductorConf {
   rescuePasswordHashAlgorithm: ShaCryptAlgorithm
   /** `[conductor]require_rescue_password_hashed`: an agent that rejects the hash does not get the password in clear. */
   requireRescuePasswordHashed: boolean
+  /** `[conductor]file_url_allowed_paths`: folders whose files may be images; none switches file URLs off. */
+  fileUrlAllowedPaths: readonly string[]
   /** `[conductor]node_history` */
   nodeHistory: boolean
   /** `[api]ramdisk_heartbeat_timeout`, in seconds as in the answer to a lookup. */
@@ -168,6 +171,7 @@ export const UPSTREAM_CONF: ConductorConf = {
   disallowServiceSteps: ['vendor.send_raw'],
   rescuePasswordHashAlgorithm: 'sha256',
   requireRescuePasswordHashed: true,
+  fileUrlAllowedPaths: FILE_URL_PATHS,
   nodeHistory: true,
   heartbeatTimeout: 300,
   restrictLookup: true,

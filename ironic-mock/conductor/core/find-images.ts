@@ -1,4 +1,4 @@
-import { open, stat } from 'node:fs/promises'
+import { open, realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { digestOfFile, FetchFailure, HttpClient, withoutPasswords, type HttpThrough } from '../../../bytes/index.js'
 import { held, seconds, type Clock } from '../../../runtime/index.js'
@@ -29,16 +29,24 @@ const TIMEOUT = seconds(60)
 const FORBIDDEN = ['/dev', '/sys', '/proc', '/boot', '/etc', '/run']
 const QCOW2 = 'QFI\xfb'
 
-/**
- * Checks images behind http(s) with HEAD, as Ironic does, and files of this host.
- *
- * @param through sees the requests for a node
- */
+/** Ironic's default of `[conductor]file_url_allowed_paths`. */
+export const FILE_URL_PATHS: readonly string[] = ['/var/lib/ironic']
+
+export interface ImageFinding {
+  /** Sees the requests for a node. */
+  through?: (node: string) => HttpThrough
+  /** Folders whose files may be images. */
+  allowedPaths?: readonly string[]
+}
+
+/** Checks images behind http(s) with HEAD, as Ironic does, and files of this host. */
 export const findImages =
-  (clock: Clock, through?: (node: string) => HttpThrough): FindImage =>
+  (clock: Clock, { through, allowedPaths = FILE_URL_PATHS }: ImageFinding = {}): FindImage =>
   (url, { digest, node, signal }) =>
-    url.startsWith('file:')
-      ? held(clock, `looking at the image ${withoutPasswords(url)}`, () => findFile(url, { digest, clock, signal }))
+    /^\s*file:/i.test(url)
+      ? held(clock, `looking at the image ${withoutPasswords(url)}`, () =>
+          findFile(url, { digest, allowedPaths, clock, signal }),
+        )
       : ask(url, { clock, through: through?.(node), signal })
 
 const imageProblem = (url: string, reason: string): string =>
@@ -63,14 +71,52 @@ async function ask(url: string, { clock, through, signal }: Asking): Promise<Fou
   return { url: answer.redirected ? answer.url : url, format: null, sha256: null }
 }
 
-async function findFile(
-  url: string,
-  { digest, clock, signal }: { digest: boolean; clock: Clock; signal: AbortSignal },
-): Promise<FoundImage> {
-  const path = resolve(decodeURIComponent(new URL(url).pathname))
-  const forbidden = FORBIDDEN.find((folder) => path === folder || path.startsWith(`${folder}/`))
+interface FileFinding {
+  digest: boolean
+  allowedPaths: readonly string[]
+  clock: Clock
+  signal: AbortSignal
+}
+
+/**
+ * The absolute path that a URL names.
+ *
+ * @throws Error for a URL of another host, or one that cannot be read
+ */
+function pathIn(url: string): string {
+  if (!URL.canParse(url)) throw new Error(imageProblem(url, 'Security: the file URL cannot be read'))
+  const { host, pathname } = new URL(url)
+  if (host !== '') throw new Error(imageProblem(url, `Security: the file URL names the host ${host}`))
+  try {
+    const path = resolve(decodeURIComponent(pathname))
+    if (!path.includes('\0')) return path
+  } catch {
+    // Refused below.
+  }
+  throw new Error(imageProblem(url, 'Security: the file URL cannot be read'))
+}
+
+const isWithin = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
+
+/** @throws Error in the words of ironic 39.0.0 common/image_service.py FileImageService.validate_href */
+function checkAllowed(url: string, path: string, allowedPaths: readonly string[]): void {
+  const forbidden = FORBIDDEN.find((folder) => isWithin(path, folder))
   if (forbidden !== undefined)
     throw new Error(imageProblem(url, `Security: The path ${forbidden} is not permitted in file URLs`))
+  if (!allowedPaths.some((folder) => isWithin(path, folder)))
+    throw new Error(imageProblem(url, `Security: Path ${path} is not allowed for image source file URLs`))
+}
+
+async function findFile(url: string, { digest, allowedPaths, clock, signal }: FileFinding): Promise<FoundImage> {
+  const named = pathIn(url)
+  checkAllowed(url, named, allowedPaths)
+  // A file that is not there: nothing is told of what is behind a link.
+  const path = await realpath(named).catch(() => undefined)
+  if (path === undefined) throw new Error(imageProblem(url, 'Specified image file not found.'))
+  // Ironic compares the path as it is named, so that a link in an allowed folder leads out of it.
+  const real = await Promise.all(allowedPaths.map((folder) => realpath(folder).catch(() => folder)))
+  checkAllowed(url, path, real)
   const found = await stat(path).catch(() => undefined)
   if (!found?.isFile()) throw new Error(imageProblem(url, 'Specified image file not found.'))
   await using file = await open(path)

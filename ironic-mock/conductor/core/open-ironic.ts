@@ -1,4 +1,5 @@
 import { urlSafeToken, type Clock, type Logger, type Probe, type Random } from '../../../runtime/index.js'
+import type { HttpThrough } from '../../../bytes/index.js'
 import { ironicErrors, probedDownloads, type JsonObject, type NodeRecord, type Transport } from '../../../wire/index.js'
 import type { Bmcs } from '../../drivers/bmc.js'
 import { imageSourceProblem } from '../../drivers/deploy-requirements.js'
@@ -94,8 +95,8 @@ export interface Ironic extends AsyncDisposable {
  */
 export async function openIronic(options: IronicOptions): Promise<Ironic> {
   const { store, clock, conf, bmcs, agents, probe, logger } = options
-  const findImage =
-    options.findImage ?? findImages(clock, (node) => probedDownloads(probe, { from: 'ironic', to: 'images', node }))
+  const through = (node: string): HttpThrough => probedDownloads(probe, { from: 'ironic', to: 'images', node })
+  const findImage = options.findImage ?? findImages(clock, { through, allowedPaths: conf.fileUrlAllowedPaths })
   const effects: EffectRunner = new EffectRunner({
     ...{ bmcs, agents, clock, probe, conf, logger, findImage, records: () => store.records },
     inventory: (node) => store.inventory(node),

@@ -72,7 +72,7 @@ async function slowCallers(path: string, count: number): Promise<Socket[]> {
     Array.from({ length: count }, async () => {
       const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
       await once(socket, 'connect')
-      socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n`)
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n`)
       const timer = setInterval(() => socket.write('{'), 100)
       return socket.on('close', () => clearInterval(timer))
     }),

@@ -49,6 +49,8 @@ export async function sideBySide(): Promise<SideBySide> {
       await openStandaloneAgent({
         serves: { ironicUrl: await ironic() },
         ...{ clock, random: systemRandom, logger, machinePace: NO_PACE },
+        // Rows ask by it; IPA takes any name.
+        allowedHosts: ['agent.example'],
         managers: managersWith(practice).filter(({ className }) => !LACKING.includes(className)),
         configFiles: [{ name: 'ipa.conf', text: '[DEFAULT]\nenable_auto_tls = False\n' }],
       }),
