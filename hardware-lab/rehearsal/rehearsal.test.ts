@@ -1,10 +1,12 @@
+import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { hostsYaml } from '../../test/kit/hardware-lab/hosts-yaml.js'
 import { RehearsedRuns } from '../../test/kit/hardware-lab/rehearsed-run.js'
 import { seededRandom } from '../../runtime/index.js'
-import { RunFolder, type RunReport } from '../index.js'
+import { RunFolder, type RunEvent, type RunReport } from '../index.js'
 
 const QUICK = 'stages: {bmc: {time: 2s, retries: 1, pause: 10ms}, boot: {time: 3s, retries: 0}}'
 
@@ -185,6 +187,49 @@ test('two runs never work on one machine at a time', async () => {
   const same = await Promise.allSettled([runs.run({ folder }), runs.run({ folder })])
   expect(same.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   expect(same.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'run-state' } })
+})
+
+/** Ends a run and its simulated lab at an event of a host, and goes on with both in another lab. */
+async function endedAt(runs: RehearsedRuns, isMoment: (event: RunEvent) => boolean): Promise<RunReport> {
+  const killed = new AbortController()
+  const onEvent = (event: RunEvent): void => {
+    if (isMoment(event)) killed.abort(new Error('killed'))
+  }
+  await expect(runs.run({ signal: killed.signal, onEvent })).rejects.toThrow('killed')
+  await runs.close()
+  return runs.run({ resume: true })
+}
+
+describe('a run whose process ends', () => {
+  const STAGES = ['bmc', 'boot', 'ssh', 'check', 'steps', 'power', 'first-boot']
+
+  test.each(STAGES.flatMap((stage) => [[stage, 'started'] as const, [stage, 'done'] as const]))(
+    'when the stage %s is %s goes on in another process',
+    async (stage, status) => {
+      await using runs = await RehearsedRuns.make(hostsYaml(1, 'stages: {ssh: {time: 5s}}'))
+      const report = await endedAt(runs, (each) => each.event === 'stage' && each.stage === stage && each.status === status)
+      expect(outcomes(report), JSON.stringify(report.hosts)).toEqual({ 'node-1': 'ok' })
+    },
+    30_000,
+  )
+
+  test('says which program is in the way when a port of its machines is taken meanwhile', async () => {
+    await using runs = await RehearsedRuns.make(hostsYaml(1))
+    const { hosts } = await runs.open()
+    const live = hosts[0]!.live as { iso: string }
+    const port = Number(new URL(live.iso).port)
+    await runs.close()
+    const other = createServer().listen(port, '127.0.0.1')
+    await once(other, 'listening')
+    await expect(runs.open()).rejects.toMatchObject({
+      code: 'port-in-use',
+      message: `port ${port}, where the image of the live system was, is taken by another program`,
+      remedy: 'end that program and go on with --resume, or begin anew with --restart',
+    })
+    other.close()
+    await once(other, 'close')
+    expect((await runs.open()).hosts[0]!.live).toEqual(live)
+  })
 })
 
 describe('a run that ends at any moment', () => {

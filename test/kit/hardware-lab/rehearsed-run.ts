@@ -40,7 +40,7 @@ export class RehearsedRuns implements AsyncDisposable {
 
   /** Opens the simulated lab, or a new one with other faults on the same machines. */
   async open(faults: readonly Fault[] = [], logger: Logger = silent): Promise<Rehearsal> {
-    await this.#rehearsal?.[Symbol.asyncDispose]()
+    await this.close()
     const file = await readHosts(join(this.folder, 'hosts.yaml'))
     this.#rehearsal = await openRehearsal({
       ...{ file, hosts: file.hosts, faults, folder: join(this.folder, 'lab'), variables: {} },
@@ -60,8 +60,14 @@ export class RehearsedRuns implements AsyncDisposable {
     })
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Ends the simulated lab, as the end of its process does. Its machines are stored. */
+  async close(): Promise<void> {
     await this.#rehearsal?.[Symbol.asyncDispose]()
+    this.#rehearsal = undefined
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
     await rm(this.folder, { recursive: true, force: true })
   }
 }
