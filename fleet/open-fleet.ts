@@ -82,7 +82,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     hardware === undefined || hardware === options.hardware ? specs(number) : machineSpecs({ disks, hardware })(number)
 
   const agentHost = options.agents?.host ?? host
-  const agentsLost = 'the agents that are running are lost to Ironic'
+  const agentsLost = 'the agents that are running are lost to Ironic; reboot their machines'
   const openForAgents = (port: number) =>
     AgentListener.open({ host: agentHost, port, advertise: { host: reached }, clock, logger })
   const { port: agentPort = 0 } = options.agents ?? {}
@@ -162,7 +162,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   })
   const { tls, caFile } = await tlsOf(options, reached, scope)
   const serve = (served: Omit<HttpServerOptions, 'clock' | 'logger'>) => serveHttp({ ...served, clock, logger })
-  const lost = 'the nodes of Ironic no longer find their BMCs'
+  const lost = 'the nodes of Ironic no longer find their BMCs; give them the new address'
   const openRedfish = (port: number) =>
     serve({
       ...{ dispatch: service.dispatch, host, port, bodyLimit: LARGEST_BODY, refuse: refuseUnreadRequest },
@@ -175,11 +175,19 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   )
   ipmi = await ipmiOf(options, host, { machines, accounts, clock, probe, logger })
   if (ipmi) scope.use(ipmi)
-  const controlServer = scope.use(
-    await serve({
-      ...{ dispatch: control.dispatch(), host: '127.0.0.1', port: options.controlPort ?? 0 },
+  const { controlPort = 0 } = options
+  const openControl = (port: number) =>
+    serve({
+      dispatch: control.dispatch(),
+      host: '127.0.0.1',
+      port,
       bodyLimit: 64 * LARGEST_BODY,
-    }),
+    })
+  const controlLost = 'pages and commands that use the control API no longer find it; give them the new address'
+  const controlServer = scope.use(
+    await (controlPort === 0
+      ? openOnSavedPort('control-port', controlLost, { folder, logger }, openControl)
+      : openControl(controlPort)),
   )
   const notified = await openNotifier(options, { machines, host, logger, scope })
   const redfishUrl = `${tls ? 'https' : 'http'}://${authority(reached, bmcs.port)}`
@@ -229,12 +237,15 @@ function ownIronic({ ironicUrl, ironicTls }: FleetOptions): OwnIronic | undefine
 }
 
 async function openNotifier(
-  { notifierPort: port, ironicUrl, clock }: FleetOptions,
+  { notifierPort: wanted, ironicUrl, folder = null, clock }: FleetOptions,
   { machines, host, logger, scope }: { machines: Machines; host: string; logger: Logger; scope: Scope },
 ): Promise<string | null> {
-  if (port === undefined || ironicUrl === undefined) return null
+  if (wanted === undefined || ironicUrl === undefined) return null
   const dispatch = notifier({ machines, ironicUrl, clock, logger })
-  return scope.use(await serveHttp({ dispatch, host, port, clock, logger, bodyLimit: LARGEST_BODY })).url
+  const open = (port: number) => serveHttp({ dispatch, host, port, clock, logger, bodyLimit: LARGEST_BODY })
+  const lost = 'the emulator of the BMCs no longer finds the fleet; give it the new address'
+  const server = await (wanted === 0 ? openOnSavedPort('notifier-port', lost, { folder, logger }, open) : open(wanted))
+  return scope.use(server).url
 }
 
 const FROM_IRONIC = { from: 'ironic', to: 'agent' } as const

@@ -207,13 +207,16 @@ describe('a run whose process ends', () => {
     'when the stage %s is %s goes on in another process',
     async (stage, status) => {
       await using runs = await RehearsedRuns.make(hostsYaml(1, 'stages: {ssh: {time: 5s}}'))
-      const report = await endedAt(runs, (each) => each.event === 'stage' && each.stage === stage && each.status === status)
+      const report = await endedAt(
+        runs,
+        (each) => each.event === 'stage' && each.stage === stage && each.status === status,
+      )
       expect(outcomes(report), JSON.stringify(report.hosts)).toEqual({ 'node-1': 'ok' })
     },
     30_000,
   )
 
-  test('says which program is in the way when a port of its machines is taken meanwhile', async () => {
+  test('says what is in the way when another program has taken a port of its machines meanwhile', async () => {
     await using runs = await RehearsedRuns.make(hostsYaml(1))
     const { hosts } = await runs.open()
     const live = hosts[0]!.live as { iso: string }
@@ -224,7 +227,7 @@ describe('a run whose process ends', () => {
     await expect(runs.open()).rejects.toMatchObject({
       code: 'port-in-use',
       message: `port ${port}, where the image of the live system was, is taken by another program`,
-      remedy: 'end that program and go on with --resume, or begin anew with --restart',
+      remedy: 'end that program and go on, or begin anew with ironstage run --restart',
     })
     other.close()
     await once(other, 'close')
