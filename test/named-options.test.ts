@@ -7,7 +7,7 @@ import { allCommands } from './kit/commands/all-commands.js'
 import { ReachableTexts, type NamedOption } from './kit/messages/named-options.js'
 import { sourceFiles } from './kit/source-tree.js'
 
-/** What people are told to type has to be there: each option in a message exists for the command that may print it. */
+/** Each option in a message exists for the command that may print it: people type it. */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const known = allCommands()

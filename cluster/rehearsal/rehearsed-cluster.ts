@@ -122,7 +122,7 @@ export class RehearsedCluster implements AsyncDisposable {
   }
 
   /**
-   * Moves lab time until something has happened. Whatever a story waits for goes through here: nothing else moves the time.
+   * Moves lab time until something has happened. All waits of a story go through here: nothing else moves the time.
    *
    * @throws the reason of the story's signal, {@link NothingLeftToHappen}
    */

@@ -18,7 +18,7 @@ const FOLLOWS = seconds(3)
 const LOOK_EVERY = 50
 
 export interface RunPageOptions {
-  /** Of the machines of a rehearsal; real hosts have none that it could show. */
+  /** Control API of the machines of a rehearsal; real hosts have none that it could show. */
   control?: MachineControl
   /** State folder of the run: a page that is open in a browser finds the process that goes on with it. */
   folder?: string

@@ -2,7 +2,7 @@ import { createServer, type AddressInfo, type Server as TcpServer, type Socket }
 import type { Connection, ServerChannel } from 'ssh2'
 import type { Machine } from '../../machine/index.js'
 import type { LinkPoint } from '../../lab/index.js'
-import { errorChain, Probe, type Clock } from '../../runtime/index.js'
+import { errorChain, type Clock, type Probe } from '../../runtime/index.js'
 import { fingerprintOf, SCRIPT_LINE } from '../../targets/index.js'
 import { listen } from '../../wire/index.js'
 import type { HostKeys } from '../saved-addresses.js'

@@ -207,7 +207,7 @@ test('a job may always say --resume: where there is nothing to go on with, that 
     expect([await terminal.ended, terminal.stdout]).toEqual([0, `${why}\n`])
     const attached = command(['run', 'attach', id, '--state-dir', join(folder, 'hosts.state')])
     expect([await attached.ended, attached.stdout]).toEqual([0, expect.stringContaining(why)])
-    // What contradicts the run that is there is still wrong usage.
+    // Contradicting options are still wrong usage.
     expect((await resumed('--resume', '--restart')).code).toBe(2)
   } finally {
     await rm(folder, { recursive: true })

@@ -30,7 +30,7 @@ const SAYING = new Set(['remedy', 'sentence', 'message'])
  */
 export class ReachableTexts {
   readonly #declarations = new Map<string, Declaration>()
-  /** What a file exports under a name, where that stands in another file. */
+  /** Exports of a file that stand in another one. */
   readonly #forwarded = new Map<string, string>()
 
   constructor(private readonly root: string) {
@@ -118,7 +118,7 @@ export class ReachableTexts {
       if (speaks && (ts.isStringLiteralLike(at) || ts.isTemplateHead(at) || ts.isTemplateMiddleOrTemplateTail(at)))
         for (const [option] of at.text.matchAll(/(?<![\w-])--[a-z][a-z-]*[a-z](?![\w-])/g))
           into.texts.push({ file, text: at.text, option })
-      // Of a catalogue only the entry that is named.
+      // A use of a catalogue is one of the entry that is named.
       const entry = entryOf(at)
       const use = entry ?? (ts.isIdentifier(at) ? at.text : undefined)
       const key = use === undefined ? undefined : target(entry === undefined ? use : CATALOGUE)

@@ -18,7 +18,7 @@ export interface CommandEnd {
   /** Null for a command that was killed. */
   code: number | null
   events: CommandEvent[]
-  /** What it wrote to standard error. */
+  /** Its standard error. */
   stderr: string
   /** Whether it was ended because it took longer than its limit. */
   hangs: boolean

@@ -86,14 +86,14 @@ test('a story that is ended by a signal ends at once, wherever it is', async () 
   const whole: StoryLine[] = (await played('agent-container')).lines
   for (let at = 1; at < whole.length; at += Math.ceil(whole.length / 6)) {
     const ending = new AbortController()
-    const told: StoryLine[] = []
+    const lines: StoryLine[] = []
     const onLine = (line: StoryLine): void => {
-      told.push(line)
-      if (told.length === at) ending.abort(new Error('stopped'))
+      lines.push(line)
+      if (lines.length === at) ending.abort(new Error('stopped'))
     }
     const story = STORIES.find(({ name }) => name === 'agent-container')!
     const ended = rehearse(story, { logger: silent, signal: ending.signal, onLine })
     await expect(ended, `stopped at line ${at}`).rejects.toThrow('stopped')
-    expect(whole.length - told.length, `lines left after line ${at}`).toBeGreaterThan(0)
+    expect(whole.length - lines.length, `lines left after line ${at}`).toBeGreaterThan(0)
   }
 }, 60_000)
