@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { hostsYaml } from '../../test/kit/hardware-lab/hosts-yaml.js'
 import { RehearsedRuns } from '../../test/kit/hardware-lab/rehearsed-run.js'
-import { seededRandom } from '../../runtime/index.js'
+import { NO_PACE } from '../../machine/index.js'
+import { seededRandom, silent } from '../../runtime/index.js'
 import { RunFolder, type RunEvent, type RunReport } from '../index.js'
 
 const QUICK = 'stages: {bmc: {time: 2s, retries: 1, pause: 10ms}, boot: {time: 3s, retries: 0}}'
@@ -195,8 +196,11 @@ async function endedAt(runs: RehearsedRuns, isMoment: (event: RunEvent) => boole
   const onEvent = (event: RunEvent): void => {
     if (isMoment(event)) killed.abort(new Error('killed'))
   }
+  // The machine is in its self test, and fetches its medium in the second lab.
+  const slow = { ...NO_PACE, bootRamdisk: 500 }
+  await runs.open([], silent, slow)
   await expect(runs.run({ signal: killed.signal, onEvent })).rejects.toThrow('killed')
-  await runs.close()
+  await runs.open([], silent, slow)
   return runs.run({ resume: true })
 }
 
@@ -210,7 +214,7 @@ describe('a run whose process ends', () => {
   ])(
     'when the stage %s is %s goes on in another process',
     async (stage, status) => {
-      await using runs = await RehearsedRuns.make(hostsYaml(1, 'stages: {ssh: {time: 5s}}'))
+      await using runs = await RehearsedRuns.make(hostsYaml(1, 'stages: {ssh: {time: 15s}}'))
       const report = await endedAt(
         runs,
         (each) => each.event === 'stage' && each.stage === stage && each.status === status,
