@@ -26,7 +26,7 @@ export const ERRORS = catalogue({
   },
   'http-refused': {
     sentence: 'a download uses http, but https is required',
-    remedy: 'use https, or allow http with --insecure',
+    remedy: 'use https; where a command has --insecure, that allows http',
   },
   'live-files': {
     sentence: 'the files of the live image do not belong together or cannot be read',

@@ -57,7 +57,7 @@ export {
 } from './metadata/build-meta.js'
 export { type BootImages, bootImagesText, streamNamed } from './metadata/config-map.js'
 export { documentText } from './metadata/document.js'
-export { FEDORA_BUILDS, metaToRelease, type ReleaseOptions } from './metadata/meta-to-release.js'
+export { FEDORA_BUILDS, metaToRelease, streamOfBuild, type ReleaseOptions } from './metadata/meta-to-release.js'
 export { FEDORA_STREAMS, fetchStreamText, imageOfStream, metalImageOf } from './metadata/metal-image.js'
 export { type Metadata, readMetadata, schemaProblems } from './metadata/read-metadata.js'
 export { releaseToStream, type StreamOptions, updateStream } from './metadata/release-to-stream.js'

@@ -83,7 +83,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     hardware === undefined || hardware === options.hardware ? specs(number) : machineSpecs({ disks, hardware })(number)
 
   const agentHost = options.agents?.host ?? host
-  const agentsLost = 'the agents that are running are lost to Ironic'
+  const agentsLost = 'the agents that are running are lost to Ironic; reboot their machines'
   const openForAgents = (port: number) =>
     AgentListener.open({ host: agentHost, port, allowedHosts, advertise: { host: reached }, clock, logger })
   const { port: agentPort = 0 } = options.agents ?? {}
@@ -162,7 +162,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   })
   const { tls, caFile } = await tlsOf(options, reached, scope)
   const publicUrl = `http://${authority(reached, 80)}`
-  const lost = 'the nodes of Ironic no longer find their BMCs'
+  const lost = 'the nodes of Ironic no longer find their BMCs; give them the new address'
   const openRedfish = (port: number) =>
     serveHttp({
       ...{ dispatch: service.dispatch, host, port, bodyLimit: LARGEST_BODY, refuse: refuseUnreadRequest },
@@ -176,11 +176,21 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   )
   ipmi = await ipmiOf(options, host, { machines, accounts, clock, probe, logger })
   if (ipmi) scope.use(ipmi)
+  const openControl = (port: number) =>
+    serveControl({
+      dispatch: control.dispatch(),
+      port,
+      allowedHosts,
+      publicUrl,
+      clock,
+      logger,
+    })
+  const { controlPort = 0 } = options
+  const controlLost = 'pages and commands that use the control API no longer find it; give them the new address'
   const controlServer = scope.use(
-    await serveControl({
-      ...{ dispatch: control.dispatch(), port: options.controlPort ?? 0 },
-      ...{ allowedHosts, publicUrl, clock, logger },
-    }),
+    await (controlPort === 0
+      ? openOnSavedPort('control-port', controlLost, { folder, logger }, openControl)
+      : openControl(controlPort)),
   )
   const notified = await openNotifier(options, { machines, host, publicUrl, logger, scope })
   const redfishUrl = `${tls ? 'https' : 'http'}://${authority(reached, bmcs.port)}`
@@ -230,14 +240,17 @@ function ownIronic({ ironicUrl, ironicTls }: FleetOptions): OwnIronic | undefine
 }
 
 async function openNotifier(
-  { notifierPort: port, ironicUrl, allowedHosts, clock }: FleetOptions,
+  { notifierPort: wanted, ironicUrl, folder = null, allowedHosts, clock }: FleetOptions,
   parts: { machines: Machines; host: string; publicUrl: string; logger: Logger; scope: Scope },
 ): Promise<string | null> {
-  if (port === undefined || ironicUrl === undefined) return null
+  if (wanted === undefined || ironicUrl === undefined) return null
   const { machines, host, publicUrl, logger, scope } = parts
   const dispatch = notifier({ machines, ironicUrl, clock, logger })
-  const places = { host, port, allowedHosts, publicUrl }
-  return scope.use(await serveHttp({ ...places, dispatch, clock, logger, bodyLimit: LARGEST_BODY })).url
+  const open = (port: number) =>
+    serveHttp({ dispatch, host, port, allowedHosts, publicUrl, clock, logger, bodyLimit: LARGEST_BODY })
+  const lost = 'the emulator of the BMCs no longer finds the fleet; give it the new address'
+  const server = await (wanted === 0 ? openOnSavedPort('notifier-port', lost, { folder, logger }, open) : open(wanted))
+  return scope.use(server).url
 }
 
 const FROM_IRONIC = { from: 'ironic', to: 'agent' } as const

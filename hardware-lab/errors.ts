@@ -59,7 +59,7 @@ export const ERRORS = catalogue({
   },
   'outcome-unknown': {
     sentence: 'a program that a run had started may have changed the disk, and its outcome is lost',
-    remedy: 'look at the host, then run it again without --resume',
+    remedy: 'look at the host, then begin a new run of it',
   },
   'post-check': {
     sentence: 'a command on the installed system did not print or end as expected',

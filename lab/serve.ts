@@ -13,7 +13,7 @@ import type { ForkedLab } from './snapshots/forks.js'
 import type { StoredSnapshot } from './snapshots/snapshots.js'
 import { stage, type Stage } from './stage/stage.js'
 import type { StageNetwork, StageOptions } from './stage/stage-options.js'
-import { openStateFolder } from './state/state-folder.js'
+import { openStateFolder, type StateFolder } from './state/state-folder.js'
 
 export interface ServeOptions {
   /** Profile, release and options of Ironic. */
@@ -52,6 +52,8 @@ export interface Served extends AsyncDisposable {
   readonly authStrategy: ServiceSettings['authStrategy']
   /** File with the generated certificate, for clients to trust. */
   readonly caFile: string | null
+  /** The state folder, for ports that the next start has again. */
+  readonly folder: StateFolder | null
 }
 
 /**
@@ -74,6 +76,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
       url,
       authStrategy,
       caFile: running.caFile,
+      folder,
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }
   })

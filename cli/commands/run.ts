@@ -7,6 +7,7 @@ import {
   EVERY,
   expectedTimes,
   junitXml,
+  nothingToResume,
   ofFolder,
   openImageHost,
   openRehearsal,
@@ -47,7 +48,7 @@ import { usageError } from '../usage-error.js'
 
 type RunCommandOptions = Options<(typeof RUN_OPTIONS)[number]>
 
-/** `ironstage run`: exit code 1 for failed hosts, 2 for a file that is refused. */
+/** `ironstage run`: exit code 1 for failed hosts, 2 for a file that is refused; 0 when `--resume` finds nothing to go on with. */
 export async function run(options: RunCommandOptions, environment: Environment, path = 'hosts.yaml'): Promise<number> {
   refuseContradictions(options)
   const file = await readHosts(path)
@@ -75,6 +76,12 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   const { rehearse = false } = options
   // A rehearsal would forget its machines otherwise.
   await refuseRunning(folder)
+  const nothing = options.resume ? await nothingToResume(folder) : undefined
+  if (nothing !== undefined) {
+    const line = json ? JSON.stringify({ event: 'nothing-to-resume', why: nothing }) : nothing
+    environment.stdout.write(`${line}\n`)
+    return 0
+  }
   await refuseUnfinished(folder, { ...options, checkOnly: options.check ?? false })
   const times = await expectedTimes(folder, { rehearsed: rehearse, throughIronic: throughIronic !== undefined })
   const clock = systemClock()
@@ -152,7 +159,13 @@ async function withDashboard(
 ): Promise<number> {
   if (!isDashboardServed(options)) return finish(await go())
   const { clock, random, logger, folder, onEvent } = shared
-  await using page = await openRunPage(follower, { ...(control ? { control } : {}), clock, random, logger })
+  await using page = await openRunPage(follower, {
+    ...(control ? { control } : {}),
+    folder: folder.path,
+    clock,
+    random,
+    logger,
+  })
   onEvent({ event: 'dashboard', url: page.url })
   openDashboard(page.url, options, { variables, logger })
   const report = await go()

@@ -1,6 +1,5 @@
-import type { Stage } from '../../lab/index.js'
-import { opening } from '../../runtime/index.js'
-import type { TlsOptions } from '../../wire/index.js'
+import { openOnSavedPort, savedPorts, type Served } from '../../lab/index.js'
+import { opening, type Logger } from '../../runtime/index.js'
 
 /** BMCs that are served, and the words for it. */
 export interface ServedBmcs extends AsyncDisposable {
@@ -14,22 +13,30 @@ export interface BmcPorts {
   redfish?: number | undefined
   /** UDP port of the first machine. */
   ipmi?: number | undefined
-  tls?: TlsOptions
   /** Names by which clients may call besides those of this host. */
   allowedHosts?: readonly string[] | undefined
+  logger: Logger
 }
 
-/** Serves the BMCs of a stage's machines, by the protocols that have a port. */
+/** Serves the BMCs of the machines of `up`, by the protocols that have a port. Picked ports are those of the last start. */
 export const serveBmcs = (
-  stage: Stage,
-  { redfish: redfishPort, ipmi: ipmiPort, tls, allowedHosts }: BmcPorts,
+  { stage, folder }: Served,
+  { redfish: redfishPort, ipmi: ipmiPort, allowedHosts, logger }: BmcPorts,
 ): Promise<ServedBmcs> =>
   opening(async (scope) => {
+    const { tls } = stage
+    const openRedfish = (port: number) => stage.redfish({ port, allowedHosts, ...(tls ? { tls } : {}) })
+    const lost = 'clients no longer find the BMCs; give them the new address'
     const redfish =
       redfishPort === undefined
         ? undefined
-        : scope.use(await stage.redfish({ port: redfishPort, allowedHosts, ...(tls ? { tls } : {}) }))
-    const ipmi = ipmiPort === undefined ? undefined : scope.use(await stage.ipmi({ port: ipmiPort }))
+        : scope.use(
+            await (redfishPort === 0
+              ? openOnSavedPort('redfish-port', lost, { folder, logger }, openRedfish)
+              : openRedfish(redfishPort)),
+          )
+    const saved = savedPorts(folder, 'ipmi-ports')
+    const ipmi = ipmiPort === undefined ? undefined : scope.use(await stage.ipmi({ port: ipmiPort, saved, logger }))
     const ports = stage.machines.list().flatMap(({ spec: { id } }) => {
       const port = ipmi?.addressOf(id)?.port
       return port === undefined ? [] : [[id, port] as const]

@@ -8,7 +8,14 @@ import {
   systemRandom,
   type ConfigFile,
 } from '../../runtime/index.js'
-import { entryLine, type LiveImagesRequest, serve, type LabEvent, type Served } from '../../lab/index.js'
+import {
+  entryLine,
+  openOnSavedPort,
+  serve,
+  type LabEvent,
+  type LiveImagesRequest,
+  type Served,
+} from '../../lab/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../ironic-mock/index.js'
 import { openObjectFile, openKube, serveKube, type HostReport } from '../../cluster/index.js'
@@ -78,18 +85,28 @@ export async function up(
   const kube = openKube({ clock, random: systemRandom, ...(objectFile ? { file: objectFile } : {}) })
   const kubePort = options['kube-api']
   const { tls } = served.stage
+  const openKubeApi = (port: number) =>
+    serveKube({
+      ...{ store: kube.store, port, allowedHosts: options['allowed-host'], clock, logger },
+      ...(kubeToken === undefined ? {} : { token: kubeToken }),
+      ...(tls ? { tls } : {}),
+    })
   await using kubeApi =
     kubePort === undefined
       ? undefined
-      : await serveKube({
-          ...{ store: kube.store, port: kubePort, allowedHosts: options['allowed-host'], clock, logger },
-          ...(kubeToken === undefined ? {} : { token: kubeToken }),
-          ...(tls ? { tls } : {}),
-        })
-  await using bmcs = await serveBmcs(served.stage, {
-    ...{ redfish: options['redfish-port'], ipmi: options['ipmi-port'] },
+      : await (kubePort === 0
+          ? openOnSavedPort(
+              'kube-port',
+              'kubectl no longer finds its API; give it the new address',
+              { folder: served.folder, logger },
+              openKubeApi,
+            )
+          : openKubeApi(kubePort))
+  await using bmcs = await serveBmcs(served, {
+    redfish: options['redfish-port'],
+    ipmi: options['ipmi-port'],
     allowedHosts: options['allowed-host'],
-    ...(tls ? { tls } : {}),
+    logger,
   })
   letGarbageGrow()
   const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }

@@ -14,6 +14,7 @@ import {
   RELEASE_INDEX,
   schemaProblems,
   STREAM,
+  streamOfBuild,
   updateStream,
   withRelease,
   type Metadata,
@@ -183,6 +184,11 @@ function releasesOf(read: readonly Metadata[], { to, name, baseUrl, signatures }
     ...(to === 'release' && name !== undefined ? { streamName: name } : {}),
   }
   const builds = read.flatMap((one) => (one.kind === 'build' ? [one.value] : []))
+  const unnamed = builds.find((build) => streamOfBuild(build) === undefined)
+  if (to === 'release' && name === undefined && unnamed)
+    throw new UserError('metadata-incomplete', `the build metadata of ${unnamed.buildid} names no stream`, {
+      remedy: 'name the stream with --name',
+    })
   const ids = [...new Set(builds.map(({ buildid }) => buildid))]
   const apart = to === 'release' ? [builds] : ids.map((id) => builds.filter(({ buildid }) => buildid === id))
   return [

@@ -91,7 +91,7 @@ export async function act(step: ScenarioStep, cluster: RehearsedCluster): Promis
   }
   if ('tamper' in step) {
     for (const { machine } of await cluster.group(step.tamper))
-      await machine.running.write(step.path, Buffer.from(step.text))
+      await cluster.until(machine.running.write(step.path, Buffer.from(step.text)))
     return {}
   }
   if ('reprovision' in step) return reinstall(step.reprovision, cluster)

@@ -78,7 +78,7 @@ export async function connectHosts(
     const known = stage.spec(number)
     const bmc = { ...known.bmc!, ...(password === undefined ? {} : { password: BMC_PASSWORD }) }
     const since = supportedSince === undefined ? {} : { supportedSince }
-    await cluster.clock.until(stage.machines.create({ ...known, id: name, bmc, ...since }))
+    await cluster.until(stage.machines.create({ ...known, id: name, bmc, ...since }))
     const credentialsName = password === undefined ? BMC_SECRET : `${BMC_SECRET}-of-${name}`
     await bmcSecret(cluster, credentialsName, password)
     const driver = boots === 'network' ? 'redfish' : 'redfish-virtualmedia'

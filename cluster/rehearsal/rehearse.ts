@@ -59,7 +59,7 @@ export async function rehearse(scenario: Scenario, options: RehearseOptions): Pr
       signal.throwIfAborted()
       if ('expect' in step) {
         checks++
-        const { expects, found } = await opened.clock.until(check(step.expect, opened))
+        const { expects, found } = await opened.until(check(step.expect, opened))
         const holds = found === undefined
         onLine({ event: 'check', scenario: name, actor: SELF, ...now(), expects, holds, ...(holds ? {} : { found }) })
         if (!holds) failures.push(`${expects}; but ${found}`)

@@ -9,6 +9,7 @@ import {
   hours,
   seconds,
   temporaryFolder,
+  unlessAborted,
   VirtualClock,
   type Logger,
 } from '../../runtime/index.js'
@@ -73,6 +74,7 @@ export class RehearsedCluster implements AsyncDisposable {
     readonly parts: ActorParts,
     private readonly releases: ReadonlyMap<string, PreparedRelease>,
     private readonly scope: Scope,
+    private readonly signal: AbortSignal,
   ) {
     this.measures = new Measures(site.stage, { kube, clock })
     this.scope.use(this.measures)
@@ -80,7 +82,7 @@ export class RehearsedCluster implements AsyncDisposable {
 
   /** Makes releases, computers and operators; nothing is installed yet. */
   static async open(scenario: Scenario, options: RehearsalOptions): Promise<RehearsedCluster> {
-    const { without = [], seed = 1, logger, onNotice } = options
+    const { without = [], seed = 1, logger, onNotice, signal } = options
     const scope = new Scope()
     try {
       const clock = new VirtualClock()
@@ -109,7 +111,7 @@ export class RehearsedCluster implements AsyncDisposable {
           onNotice(notice)
         },
       }
-      const opened = new RehearsedCluster(scenario, clock, kube, site, parts, releases, scope)
+      const opened = new RehearsedCluster(scenario, clock, kube, site, parts, releases, scope, signal)
       cluster.current = opened
       await runOperators(site, parts, opened.release(scenario.cluster.release).made.image, scope)
       return opened
@@ -117,6 +119,15 @@ export class RehearsedCluster implements AsyncDisposable {
       await scope[Symbol.asyncDispose]()
       throw error
     }
+  }
+
+  /**
+   * Moves lab time until something has happened. All waits of a story go through here: nothing else moves the time.
+   *
+   * @throws the reason of the story's signal, {@link NothingLeftToHappen}
+   */
+  until<T>(awaited: Promise<T>): Promise<T> {
+    return this.clock.until(unlessAborted(awaited, this.signal))
   }
 
   /** Keeps something for as long as the story is played. */

@@ -58,9 +58,10 @@ export async function installBootstrap(key: string, cluster: RehearsedCluster): 
 }
 
 /** Waits in lab time, at most a day. */
-function until({ clock }: RehearsedCluster, holds: () => Promise<boolean>): Promise<boolean> {
+function until(cluster: RehearsedCluster, holds: () => Promise<boolean>): Promise<boolean> {
+  const { clock } = cluster
   const end = clock.now() + hours(24)
-  return clock.until(
+  return cluster.until(
     (async () => {
       while (!(await holds())) {
         if (clock.now() >= end) return false

@@ -53,7 +53,7 @@ export async function askIronicToClean(of: Group, cluster: RehearsedCluster): Pr
     const id = object.status?.provisioning.ID ?? ''
     try {
       const path = `/nodes/${id}/states/provision`
-      await cluster.clock.until(
+      await cluster.until(
         inIronic(cluster, (calls) => calls.call('cleans', 'PUT', path, { target: 'clean', clean_steps })),
       )
       cluster.parts.announce({ actor: 'ironic', does: `cleans ${name}` })

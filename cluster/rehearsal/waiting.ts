@@ -29,7 +29,7 @@ export async function settled(cluster: RehearsedCluster, what: WaitedFor, within
       await clock.sleep(Math.min(POLL_INTERVAL, end - clock.now()))
     }
   }
-  return clock.until(waiting())
+  return cluster.until(waiting())
 }
 
 /** Sentences for the things that are still missing; null for nothing. */

@@ -57,13 +57,15 @@ export function metaToRelease(
   throw new UserError('metadata-incomplete', 'no build is named', { kind: 'usage', remedy: 'name a meta.json' })
 }
 
+/** The stream that a build says it is of. */
+export const streamOfBuild = (build: BuildMeta): string | undefined =>
+  build['coreos-assembler.oci-imported-labels']?.['com.coreos.stream'] ??
+  build['coreos-assembler.container-config-git']?.branch
+
 function withBuild(before: Release | null, build: BuildMeta, options: ReleaseOptions): Release {
   const architecture = build['coreos-assembler.basearch']
   if (architecture === undefined) throw incomplete(build, 'coreos-assembler.basearch')
-  const stream =
-    options.streamName ??
-    build['coreos-assembler.oci-imported-labels']?.['com.coreos.stream'] ??
-    build['coreos-assembler.container-config-git']?.branch
+  const stream = options.streamName ?? streamOfBuild(build)
   if (stream === undefined) throw incomplete(build, 'coreos-assembler.container-config-git.branch')
   const release = before ?? { release: build.buildid, stream, architectures: {} }
   refuseOtherRelease(release.release, build.buildid)
@@ -175,5 +177,5 @@ function refuseOtherRelease(expected: string, found: string): void {
 
 const incomplete = ({ buildid }: BuildMeta, key: string): UserError =>
   new UserError('metadata-incomplete', `the build metadata of ${buildid} does not say ${key}`, {
-    remedy: key.endsWith('branch') ? 'name the stream with --name' : 'name a whole meta.json',
+    remedy: 'name a whole meta.json, as coreos-assembler writes it',
   })

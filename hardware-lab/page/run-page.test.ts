@@ -1,4 +1,9 @@
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { LabClient } from '../../lab/index.js'
 import { seededRandom, silent, systemClock } from '../../runtime/index.js'
 import { pageCall } from '../../test/kit/api/page-call.js'
@@ -8,10 +13,10 @@ import { openRunPage } from './run-page.js'
 
 const parts = () => ({ clock: systemClock(), random: seededRandom(1), logger: silent })
 
-async function opened() {
+async function opened(folder?: string) {
   const follower = new RunFollower({ isRehearsal: false, isCheck: false, stages: ['bmc'] })
   follower.began('a-run', new Map([['node-1', newHostState('node-1')]]))
-  const page = await openRunPage(follower, parts())
+  const page = await openRunPage(follower, { ...parts(), ...(folder === undefined ? {} : { folder }) })
   return { follower, page, lab: new LabClient(new URL(page.url).origin) }
 }
 
@@ -54,4 +59,19 @@ test('a run that is stopped waits for no page', async () => {
   follower.ended(null)
   await page.seen(AbortSignal.abort())
   expect(Date.now() - asked).toBeLessThan(2500)
+})
+
+test('the page of a run that goes on is where it was, and elsewhere when another program has its port', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-page-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const urlOf = async () => {
+    await using page = (await opened(folder)).page
+    return page.url
+  }
+  const first = await urlOf()
+  expect(await urlOf()).toBe(first)
+  const other = createServer().listen(Number(new URL(first).port), '127.0.0.1')
+  await once(other, 'listening')
+  expect(await urlOf()).not.toBe(first)
+  other.close()
 })

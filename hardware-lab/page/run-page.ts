@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import { machineControl, PAGE_PATH, serveControl, type MachineControl } from '../../lab/index.js'
 import { NO_PACE, openMachines } from '../../machine/index.js'
 import { opening, Probe, seconds, type Clock, type Logger, type Random } from '../../runtime/index.js'
-import type { Dispatch } from '../../wire/index.js'
+import type { Dispatch, HttpServer } from '../../wire/index.js'
+import { SavedAddresses } from '../saved-addresses.js'
 import type { RunFollower } from './run-follower.js'
 
 /** The dashboard of a run, on loopback. */
@@ -15,10 +17,19 @@ export interface RunPage extends AsyncDisposable {
 const FOLLOWS = seconds(3)
 const LOOK_EVERY = 50
 
-/** @param control of the machines of a rehearsal; real hosts have none that it could show */
+export interface RunPageOptions {
+  /** Control API of the machines of a rehearsal; real hosts have none that it could show. */
+  control?: MachineControl
+  /** State folder of the run: a page that is open in a browser finds the process that goes on with it. */
+  folder?: string
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
 export function openRunPage(
   follower: RunFollower,
-  { control, clock, random, logger }: { control?: MachineControl; clock: Clock; random: Random; logger: Logger },
+  { control, folder, clock, random, logger }: RunPageOptions,
 ): Promise<RunPage> {
   return opening(async (scope) => {
     const api = (control ?? (await controlOfRealHosts())).dispatch()
@@ -32,7 +43,8 @@ export function openRunPage(
       }
       return answer
     }
-    const server = scope.use(await serveControl({ dispatch, port: 0, clock, logger }))
+    const open = (port: number) => serveControl({ dispatch, port, clock, logger })
+    const server = scope.use(await (folder === undefined ? open(0) : openWhereItWas(folder, open)))
     return {
       url: `${server.url}${PAGE_PATH}/#/run`,
       seen: async (signal) => {
@@ -69,4 +81,11 @@ export function openRunPage(
       return real
     }
   })
+}
+
+async function openWhereItWas(folder: string, open: (port: number) => Promise<HttpServer>): Promise<HttpServer> {
+  const addresses = await SavedAddresses.read(join(folder, 'page-address.json'))
+  const server = await addresses.openAnywhere('the page of the run', open)
+  await addresses.save()
+  return server
 }

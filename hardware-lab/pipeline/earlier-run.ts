@@ -25,6 +25,15 @@ export async function refuseUnfinished(
   if (!restart) throw usage(unfinished, 'go on with --resume, or forget it and begin anew with --restart')
 }
 
+/** A sentence when there is no run to go on with; undefined where there is one. */
+export async function nothingToResume(folder: RunFolder): Promise<string | undefined> {
+  const before = await folder.run()
+  if (!before) return `nothing to resume: no run was begun in ${folder.path}`
+  const run = `the run ${before.id} in ${folder.path}`
+  if (before.checkOnly) return `nothing to resume: ${run} only looked at the hosts`
+  return before.endedAt === null ? undefined : `nothing to resume: ${run} has ended`
+}
+
 /**
  * Refuses to begin or go on while another process works on the run of a folder.
  *
@@ -58,11 +67,10 @@ export async function openRun(
 }
 
 async function resumed({ folder, hosts, ironic, rehearsed = false }: RunOptions): Promise<RunRecord> {
-  const before = await folder.run()
   const remedy = 'leave --resume out to begin a run'
-  if (!before) throw usage(`no run was begun in ${folder.path}`, remedy)
-  if (before.checkOnly) throw usage(`the run ${before.id} in ${folder.path} only looked at the hosts`, remedy)
-  if (before.endedAt !== null) throw usage(`the run ${before.id} in ${folder.path} has ended`, remedy)
+  const nothing = await nothingToResume(folder)
+  if (nothing !== undefined) throw usage(nothing, remedy)
+  const before = (await folder.run())!
   if (before.rehearsed !== rehearsed)
     throw usage(`the run ${before.id} was ${before.rehearsed ? 'a' : 'no'} rehearsal`, remedy)
   if ((before.throughIronic ?? null) !== (ironic?.url ?? null))

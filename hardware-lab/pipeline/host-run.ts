@@ -8,6 +8,7 @@ import { ConsoleCapture } from '../console/capture.js'
 import { addFinding } from '../console/findings.js'
 import type { IronicElsewhere } from '../ironic/ironic-elsewhere.js'
 import type { Host, HostStage } from '../hosts/host.js'
+import { withKeysOfFile } from '../hosts/options-as-keys.js'
 import type { HostAccess } from '../live/access.js'
 import type { HostContext } from './context.js'
 import type { RunEvent } from './events.js'
@@ -246,7 +247,7 @@ function failureOf(error: unknown, mask: (text: string) => string): Failure {
   const known = userError(error)
   return {
     code: known?.code ?? 'unexpected',
-    sentences: errorChain(known ?? error).map(mask),
-    remedy: known?.remedy === undefined ? null : mask(known.remedy),
+    sentences: errorChain(known ?? error).map((text) => mask(withKeysOfFile(text))),
+    remedy: known?.remedy === undefined ? null : mask(withKeysOfFile(known.remedy)),
   }
 }

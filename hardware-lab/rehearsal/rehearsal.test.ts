@@ -1,10 +1,13 @@
+import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { hostsYaml } from '../../test/kit/hardware-lab/hosts-yaml.js'
 import { RehearsedRuns } from '../../test/kit/hardware-lab/rehearsed-run.js'
-import { seededRandom } from '../../runtime/index.js'
-import { RunFolder, type RunReport } from '../index.js'
+import { NO_PACE } from '../../machine/index.js'
+import { seededRandom, silent } from '../../runtime/index.js'
+import { RunFolder, type RunEvent, type RunReport } from '../index.js'
 
 const QUICK = 'stages: {bmc: {time: 2s, retries: 1, pause: 10ms}, boot: {time: 3s, retries: 0}}'
 
@@ -185,6 +188,59 @@ test('two runs never work on one machine at a time', async () => {
   const same = await Promise.allSettled([runs.run({ folder }), runs.run({ folder })])
   expect(same.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   expect(same.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'run-state' } })
+})
+
+/** Ends a run and its simulated lab at an event of a host, and goes on with both in another lab. */
+async function endedAt(runs: RehearsedRuns, isMoment: (event: RunEvent) => boolean): Promise<RunReport> {
+  const killed = new AbortController()
+  const onEvent = (event: RunEvent): void => {
+    if (isMoment(event)) killed.abort(new Error('killed'))
+  }
+  // The machine is in its self test, and fetches its medium in the second lab.
+  const slow = { ...NO_PACE, bootRamdisk: 500 }
+  await runs.open([], silent, slow)
+  await expect(runs.run({ signal: killed.signal, onEvent })).rejects.toThrow('killed')
+  await runs.open([], silent, slow)
+  return runs.run({ resume: true })
+}
+
+describe('a run whose process ends', () => {
+  // `npm run test:soak` has all stages, with a kill.
+  test.each([
+    ['boot', 'started'],
+    ['boot', 'done'],
+    ['steps', 'started'],
+    ['power', 'done'],
+  ])(
+    'when the stage %s is %s goes on in another process',
+    async (stage, status) => {
+      await using runs = await RehearsedRuns.make(hostsYaml(1, 'stages: {ssh: {time: 15s}}'))
+      const report = await endedAt(
+        runs,
+        (each) => each.event === 'stage' && each.stage === stage && each.status === status,
+      )
+      expect(outcomes(report), JSON.stringify(report.hosts)).toEqual({ 'node-1': 'ok' })
+    },
+    30_000,
+  )
+
+  test('says what is in the way when another program has taken a port of its machines meanwhile', async () => {
+    await using runs = await RehearsedRuns.make(hostsYaml(1))
+    const { hosts } = await runs.open()
+    const live = hosts[0]!.live as { iso: string }
+    const port = Number(new URL(live.iso).port)
+    await runs.close()
+    const other = createServer().listen(port, '127.0.0.1')
+    await once(other, 'listening')
+    await expect(runs.open()).rejects.toMatchObject({
+      code: 'port-in-use',
+      message: `port ${port}, where the image of the live system was, is taken by another program`,
+      remedy: 'end that program and go on, or begin anew with ironstage run --restart',
+    })
+    other.close()
+    await once(other, 'close')
+    expect((await runs.open()).hosts[0]!.live).toEqual(live)
+  })
 })
 
 describe('a run that ends at any moment', () => {

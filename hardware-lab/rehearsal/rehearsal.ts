@@ -22,6 +22,7 @@ import type { Host, HostsFile } from '../hosts/host.js'
 import { ignitionOf } from '../hosts/ignition.js'
 import { KnownSecrets } from '../hosts/secrets.js'
 import type { HostAccess } from '../live/access.js'
+import { SavedAddresses } from '../saved-addresses.js'
 import { serveLiveMedium } from './live-medium.js'
 import { machineOf } from './host-machine.js'
 import { openRehearsedTarget } from './rehearsed-target.js'
@@ -78,6 +79,9 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
         logger('info', `${entry.fault} (${entry.effect}) strikes ${entry.machine ?? 'the lab'}`)
     }),
   )
+  const addresses = await SavedAddresses.read(join(folder, 'addresses.json'))
+  // Machines that were booting when the process before was killed go on at once, and fetch it.
+  const medium = scope.use(await serveLiveMedium(join(folder, 'live.iso'), addresses, { clock, random, logger }))
   const machines = scope.use(
     await openMachines({
       ...{ stateDir: join(folder, 'machines'), clock, random, probe, pace: options.pace ?? NO_PACE },
@@ -89,11 +93,14 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
   for (const [index, host] of hosts.entries()) {
     const spec = machineOf(host, index)
     const machine = machines.get(spec.id) ?? (await machines.create(spec))
-    fronts.set(host.name, scope.use(await SshFront.open(machine, publicKeyOf(userKey.private), probe)))
+    const hostKeys = addresses.hostKeys(host.name)
+    const front = await addresses.open(`the SSH server of ${host.name}`, (port) =>
+      SshFront.open({ machine, userKey: publicKeyOf(userKey.private), hostKeys, port, probe, clock }),
+    )
+    fronts.set(host.name, scope.use(front))
   }
   // A fault names machines and disks that are there.
   for (const fault of faults) control.faults.add(fault)
-  const medium = scope.use(await serveLiveMedium(join(folder, 'live.iso'), { clock, random, logger }))
   const account = { username: 'rehearsal', password: urlSafeToken(random) }
   // A dark BMC is one BMC: faults tell them apart by the name that they know from Ironic's nodes.
   const ofBmcs = new Probe({ outer: probe, extend: (point) => ({ ...point, node: point['machine'] }) })
@@ -105,7 +112,12 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
       set: () => {},
     },
   })
-  const service = scope.use(await serveHttp({ dispatch: hangingUp(dispatch), port: 0, clock, logger }))
+  const service = scope.use(
+    await addresses.open('the Redfish service of the BMCs', (port) =>
+      serveHttp({ dispatch: hangingUp(dispatch), port, clock, logger }),
+    ),
+  )
+  await addresses.save()
   const sshConfig = join(folder, 'ssh-config')
   const keyFile = join(folder, 'key')
   await rm(keyFile, { force: true })

@@ -2,48 +2,54 @@ import { createServer, type AddressInfo, type Server as TcpServer, type Socket }
 import type { Connection, ServerChannel } from 'ssh2'
 import type { Machine } from '../../machine/index.js'
 import type { LinkPoint } from '../../lab/index.js'
-import { errorChain, Probe } from '../../runtime/index.js'
-import { fingerprintOf, newSshKey, SCRIPT_LINE } from '../../targets/index.js'
+import { errorChain, type Clock, type Probe } from '../../runtime/index.js'
+import { fingerprintOf, SCRIPT_LINE } from '../../targets/index.js'
+import { listen } from '../../wire/index.js'
+import type { HostKeys } from '../saved-addresses.js'
 import { ssh2 } from './ssh2.js'
 import { answerLine } from './installed-programs.js'
 import { answerScript } from './scripts.js'
 import { OPERATION_LINE, operate, type Operation } from './machine-operations.js'
 import { systemOf } from './running-system.js'
 
+export interface SshFrontOptions {
+  machine: Machine
+  /** Public key of the user who may log in, in SSH's form. */
+  userKey: Buffer
+  hostKeys: HostKeys
+  /** 0 picks a free one. */
+  port: number
+  /** Sees each command as a point of kind `ssh`, whose `cut` cuts the link. */
+  probe: Probe
+  clock: Clock
+}
+
 /** The SSH server in front of a simulated machine: of its live system, or of the installed one, each with a key of its own. */
 export class SshFront implements AsyncDisposable {
   readonly #listener: TcpServer
   readonly #sockets = new Set<Socket>()
   readonly #machine: Machine
-  readonly #keys: { live: string; installed: string }
+  readonly #keys: HostKeys
   readonly #userKey: Buffer
+  readonly #probe: Probe
   /** Key of the boot that a connection is to: a system that goes down takes its connections with it. */
   readonly #boots = new Map<Socket, string>()
 
   /** Programs that were started over a link, by the ids of their runs. */
   readonly #started = new Map<string, readonly string[]>()
 
-  private constructor(
-    machine: Machine,
-    userKey: Buffer,
-    private readonly probe: Probe,
-  ) {
+  private constructor({ machine, userKey, hostKeys, probe }: SshFrontOptions) {
     this.#machine = machine
     this.#userKey = userKey
-    this.#keys = { live: newSshKey().private, installed: newSshKey().private }
+    this.#keys = hostKeys
+    this.#probe = probe
     this.#listener = createServer((socket) => this.#welcome(socket))
   }
 
-  /**
-   * @param userKey public key of the user who may log in, in SSH's form
-   * @param probe sees each command as a point of kind `ssh`, whose `cut` cuts the link
-   */
-  static async open(machine: Machine, userKey: Buffer, probe = new Probe()): Promise<SshFront> {
-    const front = new SshFront(machine, userKey, probe)
-    await new Promise<void>((resolve, reject) => {
-      front.#listener.once('error', reject)
-      front.#listener.listen(0, '127.0.0.1', resolve)
-    })
+  /** @throws UserError `port-in-use` */
+  static async open(options: SshFrontOptions): Promise<SshFront> {
+    const front = new SshFront(options)
+    await listen(front.#listener, '127.0.0.1', options.port, options.clock)
     return front
   }
 
@@ -110,7 +116,7 @@ export class SshFront implements AsyncDisposable {
     const machine = this.#machine
     const over = (argv: readonly string[], work: () => Promise<void>) => {
       const point: LinkPoint = { kind: 'ssh', machine: machine.spec.id, argv, cut: () => socket.destroy() }
-      return this.probe.around(point, work)
+      return this.#probe.around(point, work)
     }
     try {
       if (line === OPERATION_LINE) {

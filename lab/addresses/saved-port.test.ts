@@ -36,5 +36,7 @@ test('when the port is taken, another one is picked with a warning about the con
     expect((other.address() as AddressInfo).port).not.toBe(Number(new URL(second.url).port))
   }
   other.close()
-  expect(warnings).toEqual([`port ${port}, used before, is taken: the machines that are running no longer find Ironic`])
+  expect(warnings).toEqual([
+    `port ${port}, used before, is taken: the machines that are running no longer find Ironic; reboot them`,
+  ])
 })

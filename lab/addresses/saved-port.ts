@@ -5,7 +5,7 @@ import type { StateFolder } from '../state/state-folder.js'
  * Listens on the port of the last start, which machines and agents from then still use; on a free port the first time.
  *
  * @param name name of the port in the folder
- * @param lost consequence, for the warning, when the port is taken
+ * @param lost consequence and remedy, for the warning, when the port is taken
  * @throws UserError when it cannot listen
  */
 export async function openOnSavedPort<T extends { readonly port: number }>(

@@ -47,7 +47,7 @@ export async function listenForIpmi(
       if (userError(error)?.code !== 'port-in-use') throw error
       logger(
         'warn',
-        `UDP port ${picked}, used before, is taken: the node of ${machine.spec.id} no longer finds its BMC`,
+        `UDP port ${picked}, used before, is taken: the node of ${machine.spec.id} no longer finds its BMC; give it the new port`,
       )
       return server.open(machine, address)
     })

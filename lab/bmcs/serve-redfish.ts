@@ -11,6 +11,7 @@ import { redfishAccounts } from './redfish-accounts.js'
 export interface RedfishListener extends AsyncDisposable {
   /** `http://127.0.0.1:8000`, without `/redfish/v1`. */
   readonly url: string
+  readonly port: number
   readonly service: RedfishService
 }
 
@@ -61,6 +62,7 @@ export async function serveRedfish(
     })
     return {
       url: server.url,
+      port: server.port,
       service,
       [Symbol.asyncDispose]: async () => {
         await server[Symbol.asyncDispose]()

@@ -93,7 +93,7 @@ export async function openLiveImages(request: LiveImagesRequest, parts: Surround
       logger,
       through: seen,
     })
-  const lost = 'machines that are booting no longer find their images'
+  const lost = 'machines that are booting no longer find their images; reboot them'
   const service = port > 0 ? await open(port) : await openOnSavedPort('image-port', lost, { folder, logger }, open)
   const publish = (node: Readonly<NodeRecord>) =>
     service.publish(node.uuid, node.properties.cpu_arch == null ? undefined : textOf(node.properties.cpu_arch))

@@ -71,7 +71,7 @@ export async function connections(
       ...{ host, port, allowedHosts, clock, logger },
       enter: (dispatch) => enter('agents', dispatch),
     })
-  const agentsLost = 'the agents that are running are lost to Ironic'
+  const agentsLost = 'the agents that are running are lost to Ironic; reboot their machines'
   const listener = scope.use(await openOnSavedPort('agent-port', agentsLost, { folder, logger }, openForAgents))
 
   if (agentTls && !folder) await listener.prepareTls({ hostname: hostname(), random: systemRandom })
@@ -89,7 +89,7 @@ export async function connections(
       refuseCaller: callerRefusal(refuse),
       ...(tls ? { tls } : {}),
     })
-  const lost = 'the machines that are running no longer find Ironic'
+  const lost = 'the machines that are running no longer find Ironic; reboot them'
   const server = scope.use(
     await (wanted > 0 ? open(wanted) : openOnSavedPort('api-port', lost, { folder, logger }, open)),
   )

@@ -36,7 +36,7 @@ export async function openAgentListener(settings: AgentSettings, options: AgentA
   const { folder, id } = machine
   return openOnSavedPort(
     `agent-port of ${id}`,
-    'Ironic no longer finds an agent that ran here',
+    'Ironic no longer finds an agent that ran here; reboot its machine',
     { folder, logger },
     open,
   )

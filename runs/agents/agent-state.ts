@@ -78,7 +78,7 @@ export async function listenOnSavedPort<T extends { readonly port: number }>(
 ): Promise<T> {
   const listening = await open(state.port).catch((error: unknown) => {
     if (state.port === 0 || userError(error)?.code !== 'port-in-use') throw error
-    logger('warn', `port ${state.port}, used before, is taken: Ironic no longer finds the agent`)
+    logger('warn', `port ${state.port}, used before, is taken: Ironic no longer finds the agent; reboot its machine`)
     return open(0)
   })
   await state.savePort(listening.port)

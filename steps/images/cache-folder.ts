@@ -75,7 +75,8 @@ export class CacheFolder {
         if (cause instanceof UserError) throw cause
         throw new UserError('image-cache', `the image cache ${path} cannot be used`, {
           cause,
-          remedy: 'name a folder that you may write with --cache-dir, or do without by --no-cache',
+          remedy:
+            'name a folder that you may write with --cache-dir; where a command has --no-cache, that does without one',
         })
       }
       return new CacheFolder(path, clock)

@@ -179,6 +179,41 @@ test('a run whose folder another process works in is not begun, nor its rehearsa
   }
 })
 
+test('a job may always say --resume: where there is nothing to go on with, that is said and is no failure', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-resumed-'))
+  try {
+    const file = join(folder, 'hosts.yaml')
+    await writeFile(join(folder, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
+    await writeFile(file, hostsYaml(1))
+    const state = join(folder, 'hosts.state/rehearsal')
+    const resumed = async (...more: string[]) => {
+      const run = command(['run', file, '--rehearse', '--no-ui', ...more])
+      return { code: await run.ended, stdout: run.stdout, stderr: run.stderr }
+    }
+    const before = `nothing to resume: no run was begun in ${state}`
+    expect(await resumed('--resume', '--json')).toEqual({
+      code: 0,
+      stdout: `${JSON.stringify({ event: 'nothing-to-resume', why: before })}\n`,
+      stderr: '',
+    })
+    expect((await resumed('--check')).code).toBe(0)
+    expect((await resumed('--resume', '--json')).stdout).toMatch(/nothing to resume: the run \S+ in \S+ only looked/)
+    const first = await resumed('--json')
+    expect(first.code, first.stderr).toBe(0)
+    const { id } = JSON.parse(first.stdout.trim().split('\n').at(-1)!) as { id: string }
+    const why = `nothing to resume: the run ${id} in ${state} has ended`
+    expect(JSON.parse((await resumed('--resume')).stdout)).toEqual({ event: 'nothing-to-resume', why })
+    const terminal = command(['run', file, '--rehearse', '--resume'], { isTTY: true })
+    expect([await terminal.ended, terminal.stdout]).toEqual([0, `${why}\n`])
+    const attached = command(['run', 'attach', id, '--state-dir', join(folder, 'hosts.state')])
+    expect([await attached.ended, attached.stdout]).toEqual([0, expect.stringContaining(why)])
+    // Contradicting options are still wrong usage.
+    expect((await resumed('--resume', '--restart')).code).toBe(2)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}, 60_000)
+
 test('Ctrl-C on a terminal finishes the hosts under way, and run attach goes on; no line is wider or higher than it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-terminal-'))
   try {

@@ -64,3 +64,19 @@ test.each(ALL_BEHAVIOURS.map((behaviour) => [behaviour.name, behaviour] as const
     expect(failures.at(-1)).toBe(`without ${name}: ${says}`)
   },
 )
+
+const PAIRS = STORIES.flatMap(({ name }) => ALL_BEHAVIOURS.map((behaviour) => [name, behaviour.name] as const))
+
+test.each(PAIRS)(
+  'the story %s ends without %s',
+  async (name, behaviour) => {
+    const { holds, failures } = await plays(name, [behaviour])
+    expect(
+      failures.every((sentence) => !sentence.includes('the story broke off')),
+      failures.join('\n'),
+    ).toBe(true)
+    expect(failures.length > 0).toBe(!holds)
+  },
+  // A story takes seconds: one that waits for what never comes would take for ever.
+  120_000,
+)

@@ -13,6 +13,7 @@ import {
   type RunReport,
 } from '../../../hardware-lab/index.js'
 import type { Fault } from '../../../lab/index.js'
+import { NO_PACE, type MachinePace } from '../../../machine/index.js'
 import { silent, systemClock, systemRandom, type Logger } from '../../../runtime/index.js'
 
 export const IGNITION = JSON.stringify({
@@ -39,12 +40,12 @@ export class RehearsedRuns implements AsyncDisposable {
   }
 
   /** Opens the simulated lab, or a new one with other faults on the same machines. */
-  async open(faults: readonly Fault[] = [], logger: Logger = silent): Promise<Rehearsal> {
-    await this.#rehearsal?.[Symbol.asyncDispose]()
+  async open(faults: readonly Fault[] = [], logger: Logger = silent, pace: MachinePace = NO_PACE): Promise<Rehearsal> {
+    await this.close()
     const file = await readHosts(join(this.folder, 'hosts.yaml'))
     this.#rehearsal = await openRehearsal({
       ...{ file, hosts: file.hosts, faults, folder: join(this.folder, 'lab'), variables: {} },
-      ...{ clock: systemClock(), random: systemRandom, logger },
+      ...{ clock: systemClock(), random: systemRandom, logger, pace },
     })
     return this.#rehearsal
   }
@@ -60,8 +61,14 @@ export class RehearsedRuns implements AsyncDisposable {
     })
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Ends the simulated lab, as the end of its process does. Its machines are stored. */
+  async close(): Promise<void> {
     await this.#rehearsal?.[Symbol.asyncDispose]()
+    this.#rehearsal = undefined
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
     await rm(this.folder, { recursive: true, force: true })
   }
 }

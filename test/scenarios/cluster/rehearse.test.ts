@@ -75,3 +75,25 @@ test.each([
   expect(end.failures.at(-1)).toContain(`without ${without}: `)
   expect(end.failures.at(-1)).toContain(means)
 })
+
+test('a story ends although a program of a node is in the middle of its work', async () => {
+  // The nodes pull their new image when the last check is made.
+  const { end } = await played('held-upgrade', ['cvo/waits-for-operators'])
+  expect(end.failures[0]).toMatch(/the upgrade is failing \(baremetal\); but it is completed/)
+}, 60_000)
+
+test('a story that is ended by a signal ends at once, wherever it is', async () => {
+  const whole: StoryLine[] = (await played('agent-container')).lines
+  for (let at = 1; at < whole.length; at += Math.ceil(whole.length / 6)) {
+    const ending = new AbortController()
+    const lines: StoryLine[] = []
+    const onLine = (line: StoryLine): void => {
+      lines.push(line)
+      if (lines.length === at) ending.abort(new Error('stopped'))
+    }
+    const story = STORIES.find(({ name }) => name === 'agent-container')!
+    const ended = rehearse(story, { logger: silent, signal: ending.signal, onLine })
+    await expect(ended, `stopped at line ${at}`).rejects.toThrow('stopped')
+    expect(whole.length - lines.length, `lines left after line ${at}`).toBeGreaterThan(0)
+  }
+}, 60_000)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openFleet, type Fleet } from '../../../fleet/index.js'
 import { SshFront } from '../../../hardware-lab/rehearsal/ssh-front.js'
 import { NO_PACE } from '../../../machine/index.js'
-import { LabClock, Scope, seconds, silent, systemClock, systemRandom } from '../../../runtime/index.js'
+import { LabClock, Probe, Scope, seconds, silent, systemClock, systemRandom } from '../../../runtime/index.js'
 import { newSshKey, publicKeyOf } from '../../../targets/index.js'
 import {
   readHosts,
@@ -53,7 +53,17 @@ beforeAll(async () => {
   )
   const hosts: string[] = []
   for (const [index, machine] of fleet.machines.list().entries()) {
-    const front = scope.use(await SshFront.open(machine, publicKeyOf(key.private)))
+    const hostKeys = { live: newSshKey().private, installed: newSshKey().private }
+    const front = scope.use(
+      await SshFront.open({
+        machine,
+        userKey: publicKeyOf(key.private),
+        hostKeys,
+        port: 0,
+        probe: new Probe(),
+        clock: systemClock(),
+      }),
+    )
     const { id, disks, nics } = machine.spec
     hosts.push(
       `  worker-${index + 1}:`,

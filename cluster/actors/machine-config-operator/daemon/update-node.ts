@@ -1,4 +1,4 @@
-import { errorChain, minutes, seconds } from '../../../../runtime/index.js'
+import { errorChain, minutes, seconds, unlessAborted } from '../../../../runtime/index.js'
 import { type Machine, PullFailure, type RootTree } from '../../../../machine/index.js'
 import type { KubeNode } from '../../../kube/kinds/core.js'
 import type { MachineConfig } from '../../../kube/kinds/machine-config.js'
@@ -139,7 +139,8 @@ async function rebase(
   for (let attempt = 0; attempt < attempts; attempt++) {
     if (attempt > 0) await clock.sleep(Math.min(PULLS.first * 2 ** (attempt - 1), PULLS.longest), { signal })
     try {
-      await machine.running.rebase(osImageURL)
+      // As rpm-ostree, the system goes on with a pull when the daemon that asked for it has ended.
+      await unlessAborted(machine.running.rebase(osImageURL), signal)
       return undefined
     } catch (error) {
       if (!(error instanceof PullFailure)) throw error
