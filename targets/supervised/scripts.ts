@@ -72,15 +72,19 @@ exit 0
 
 /**
  * Prints `t BOOT`, `u UID`, `p FOLDER`. Removes files of killed processes: outputs of ended runs after a week, since an agent
- * may come back for them, and unused input after a day. Also those of an earlier ironstage, whose runs were not in a folder of
- * their own. Nothing below `mnt` is looked at: that is the content of disks.
+ * may come back for them, and unused input after a day. Takes over the runs of an earlier ironstage, which were not in a folder
+ * of their own: nothing is started twice. Nothing below `mnt` is looked at: that is the content of disks.
  */
 export const HELLO = `
+if [ ! -d "$base/${RUNS}" ]; then
+  mkdir "$base/${RUNS}"
+  for old in "$base"/*/pid; do
+    case $old in "$base/mnt/"* | "$base/loops/"* | "$base/images/"*) continue ;; esac
+    [ ! -f "$old" ] || mv "\${old%/pid}" "$base/${RUNS}/"
+  done
+fi
 mkdir -p "$base/${RUNS}/.new"
-{
-  find "$base/${RUNS}" -mindepth 2 -maxdepth 2 -type f -name exit -mtime +6
-  find "$base" -mindepth 2 -maxdepth 2 -type f -name exit ! -path "$base/${RUNS}/*" ! -path "$base/mnt/*" ! -path "$base/images/*" -mtime +6
-} 2>/dev/null | while read -r old; do rm -rf "\${old%/exit}"; done
+find "$base/${RUNS}" -mindepth 2 -maxdepth 2 -type f -name exit -mtime +6 2>/dev/null | while read -r old; do rm -rf "\${old%/exit}"; done
 find "$base" -maxdepth 2 ! -path "$base/${RUNS}/*" ! -path "$base/mnt/*" \\( -type f -name '*.ign' -o -name 'staged-*' -o -path '*/.new/*' -o -path '*/.read/*' -o -path '*/images/*' \\) -mtime +0 -exec rm -rf {} + 2>/dev/null
 find "$base/${RUNS}/.new" "$base/${RUNS}/.read" -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} + 2>/dev/null
 find "$base/mnt" -mindepth 1 -maxdepth 1 -type d -mtime +0 -exec rmdir {} + 2>/dev/null
@@ -216,8 +220,6 @@ export function startScript(parts: StartParts, nonce: string): string {
         : `[ "$(($(wc -c <${shellWord(stdin.staged)})))" -eq ${stdin.length} ] && mv -f ${shellWord(stdin.staged)} "$p/in" || { printf 's\\n'; exit 0; }`
   return `${RUN_FUNCTIONS}
 d=$base/${RUNS}/${shellWord(id)}
-# An ironstage whose runs were not in a folder of their own has started it: nothing is started twice.
-[ ! -f "$base/"${shellWord(id)}/pid ] || { printf 'r\\ng\\n'; exit 0; }
 if [ ! -d "$d" ]; then
   p=$base/${RUNS}/.new/${shellWord(`${id}.${nonce}`)}
   mkdir -p "$p" || { printf 'f %s\\n' "a folder for the run could not be made in $base"; exit 0; }

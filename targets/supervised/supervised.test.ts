@@ -313,7 +313,6 @@ test('files of killed processes are removed once they are too old to be used', a
     await utimes(join(folder, 'runs/.new', name), days(2), days(2))
   }
   // What an earlier ironstage has left, and what a disk has that is mounted there.
-  await left('ended-long-ago/exit', 8)
   await left('staged-1', 2)
   await left('.new/run-1/in', 2)
   await utimes(join(folder, '.new/run-1'), days(2), days(2))
