@@ -192,6 +192,8 @@ mkdir "$new" && mount --rbind / "$new" 2>/dev/null || fail 'its own copy of the 
 umount -l ${trees.flatMap((tree) => ['dev', 'proc', 'sys', 'run'].map((name) => `"$new${quotedPath(tree)}/${name}"`)).join(' ')} 2>/dev/null
 mounts=$(while read -r a b c r m rest; do
   case $m in
+    # Here where /run is no mount of its own. mount takes what has the same name for the mount that it is to make.
+    "$new$own/mnt/"*) printf 'umount %s\\n' "$m"; continue ;;
     "$new" | "$new"/*) ;;
     /sys/fs/selinux | /sys/firmware/efi/efivars | /sys/fs/cgroup) printf 'here %s\\n' "$m"; continue ;;
     *) continue ;;

@@ -177,6 +177,8 @@ ${secrets.map((path, n) => removal(`secret${n}`, shellWord(path))).join('\n')}
  */
 const WRITER = `
 writer() {
+  # The end of the cell's pipe shows that the cell has ended, and a disk stays open no longer than it must.
+  exec 3<&- 4>&- 5<&- 6<&- 7<&- 8<&- 2>/dev/null
   ulimit -f ${LIMITS.output / 512} 2>/dev/null
   cat <"$p/$1" >"$d/$1" && return
   if [ "$(($(wc -c <"$d/$1")))" -ge ${LIMITS.output} ]; then keep flood limit; else keep flood room; fi
@@ -184,9 +186,9 @@ writer() {
   while [ ! -s "$d/group" ] && [ "$i" -lt 250 ]; do nap 0.02; i=$((i + 1)); done
   ! commanded || kill -TERM "$group"
 }
-writer out 3<&- 4>&- 5<&- 6<&- 7<&- 8<&- 2>/dev/null &
+writer out &
 writers_out=$!
-writer err 3<&- 4>&- 5<&- 6<&- 7<&- 8<&- 2>/dev/null &
+writer err &
 writers_err=$!`
 
 /** Waits for the writers, but not for a process that an unconfined command has left behind with its outputs. */
