@@ -21,7 +21,7 @@ export type CommandCheck =
       kind: 'run'
       operands: GuardedOperands | null
       cell: CellNeeds | null
-      /** What is done at a mount point; then there is no cell. */
+      /** Use of a mount point; then there is no cell. */
       mountPoint?: MountPointUse
     }
   | { kind: 'refuse'; why: string }

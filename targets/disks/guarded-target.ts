@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { UserError, type Clock } from '../../runtime/index.js'
 import type { Capability, Command, DiskPolicy, Executor, Target } from '../executor.js'
 import { SupervisedExecutor, type PreparedCommand, type SupervisedOptions } from '../supervised/supervised-executor.js'
-import { KEPT } from '../supervised/supervised-files.js'
+import { RECORD_FOLDERS } from '../supervised/supervised-files.js'
 import { RunRefused } from '../supervised/supervised-run.js'
 import { cellText } from '../confinement/cell-script.js'
 import { describeConfinement, type Confinement } from '../confinement/confinement.js'
@@ -156,7 +156,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
 const STEP_FILES = '/run/ironstage'
 
 /** Names in that folder that no step writes: mounted disks, which may have links, and what the supervisor trusts. */
-const RESERVED = ['mnt', 'images', 'install.lock', ...KEPT]
+const RESERVED = ['mnt', 'images', 'install.lock', ...RECORD_FOLDERS]
 
 const isOfSteps = (path: string, folder: string): boolean =>
   isBelow(path, folder) &&

@@ -54,7 +54,7 @@ describe('a mount point', () => {
     const use = mountPointUse(line.split(' ') as [string, ...string[]])
     return atMountPoint(use!, '', { root, confined: true })
   }
-  /** What a script prints, once for all shells. */
+  /** Output of a script, once for all shells. */
   const printed = (script: string): string[] => [
     ...new Set(inShells(script, root).map(({ stdout, stderr }) => `${stdout}${stderr}`.trim())),
   ]

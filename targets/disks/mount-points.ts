@@ -3,8 +3,8 @@ import { shellWord } from '../supervised/shell-words.js'
 import type { PreparedCommand } from '../supervised/supervised-executor.js'
 
 /**
- * What mkdir, rmdir, mount and umount do at a mount point: a folder of {@link MOUNT_POINTS} for one partition. They run
- * outside of any cell, since a mount must outlive its command; no command can write in the folder of the mount points.
+ * Use of a mount point, a folder of {@link MOUNT_POINTS} for one partition, by mkdir, rmdir, mount or umount. They run outside
+ * of any cell, since a mount must outlive its command; no command can write in the folder of the mount points.
  */
 export interface MountPointUse {
   /** Name of the mount point. */
@@ -65,9 +65,9 @@ function wordsThere({ words, name }: MountPointUse, confined: boolean): Prepared
 }
 
 /**
- * Shell text for the guard: goes to the mount point, or to the folder that it is in. It is known by what the kernel says
- * where we are, so whatever its name leads to a moment later, nothing else is mounted over. Expects `refuse WHY`; sets
- * `$points`, the folder of the mount points.
+ * Shell text for the guard: goes to the mount point, or to the folder that it is in. The kernel says which folder that is, so
+ * nothing else is mounted over even if its name leads elsewhere a moment later. Expects `refuse WHY`; sets `$points`, the
+ * folder of the mount points.
  *
  * @param root folder of the machine's own tree; empty where the login shell is in it
  */
@@ -90,8 +90,9 @@ const MAX_IDLE = 360
 const LOOK = 5
 
 /**
- * Shell text for the end of a mount: waits until it is unmounted, and does so when nobody has used the target for half an
- * hour, since whoever has mounted it was killed. Expects what the supervisor has, `$points` and `$code`.
+ * Shell text for the end of a mount: waits until it is unmounted. Unmounts it after half an hour in which no script and no run
+ * has used the target, since the session that mounted it was killed. Expects the functions of the supervisor, `$points` and
+ * `$code`.
  */
 function keeperScript({ name }: MountPointUse): string {
   const point = shellWord(name)

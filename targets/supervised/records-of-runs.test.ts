@@ -93,7 +93,8 @@ describe('records of runs', () => {
     const exitOf = async (id: string) => {
       await using executor = target(earlier)
       const argv = ['touch', join(place, 'twice')] as const
-      return (await executor.start({ argv, effect: 'writes', id })).exit
+      const run = await executor.start({ argv, effect: 'writes', id })
+      return await run.exit
     }
     await record('before')
     await record('mnt')

@@ -173,7 +173,7 @@ ${secrets.map((path, n) => removal(`secret${n}`, shellWord(path))).join('\n')}
 
 /**
  * Copies both outputs of the command to files. The size limit is that of the copying process, which the kernel ends there:
- * the command then writes into a pipe that nobody reads, and a command that goes on all the same is ended.
+ * the command then writes into a pipe without a reader, and is ended if it goes on all the same.
  */
 const WRITER = `
 writer() {

@@ -54,7 +54,7 @@ export function supervisedFiles(conversation: Conversation, allow: (path: string
   }
 }
 
-/** What was allowed is what is changed: after a link, `..` is another folder to a shell than in the text. */
+/** Path as it was allowed and is changed: after a link, `..` is another folder to a shell than in the text. */
 function normalized(path: string, allow: (path: string) => void): string {
   const plain = posix.normalize(path)
   allow(plain)
@@ -161,8 +161,8 @@ printf 'o %d\\n' "$n"
 cat "$t"
 rm -f "$t"`
 
-/** Names below the folder of ironstage that no file of a step is in: what stands there is trusted. */
-export const KEPT = [RUNS, 'loops'] as const
+/** Folders below that of ironstage whose files are trusted, and that no file of a step is in. */
+export const RECORD_FOLDERS = [RUNS, 'loops'] as const
 
 /**
  * Goes to the folder of the file. Every change is then relative to it: links that are changed later lead nowhere. Refuses a
@@ -173,7 +173,7 @@ apart() {
   for k in "$base/${RUNS}"/* "$base/${RUNS}/.new"/*; do [ ! . -ef "$k" ] || fail EACCES; done
   at=.
   while :; do
-    for k in ${KEPT.join(' ')}; do [ ! "$at" -ef "$base/$k" ] || fail EACCES; done
+    for k in ${RECORD_FOLDERS.join(' ')}; do [ ! "$at" -ef "$base/$k" ] || fail EACCES; done
     [ -d "$at/.." ] || fail ENOENT
     [ ! "$at" -ef "$at/.." ] || return 0
     at=$at/..

@@ -312,7 +312,7 @@ test('files of killed processes are removed once they are too old to be used', a
     await mkdir(join(folder, 'runs/.new', name), { recursive: true })
     await utimes(join(folder, 'runs/.new', name), days(2), days(2))
   }
-  // What an earlier ironstage has left, and what a disk has that is mounted there.
+  // Files that an earlier ironstage has left, and those of a disk that is mounted there.
   await left('staged-1', 2)
   await left('.new/run-1/in', 2)
   await utimes(join(folder, '.new/run-1'), days(2), days(2))

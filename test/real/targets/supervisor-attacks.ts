@@ -111,7 +111,9 @@ export async function followsLinks(target: AttackedTarget): Promise<void> {
     await executor.files.write(`${folder}/out/../../../escaped`, Buffer.from('x'))
     await executor.files.remove('/run/ironstage/escaped')
     // It is refused before it starts.
-    await expect(run(target, ['rm', '-rf', `${folder}/out/canary/file`])).rejects.toMatchObject({ code: 'disk-refused' })
+    await expect(run(target, ['rm', '-rf', `${folder}/out/canary/file`])).rejects.toMatchObject({
+      code: 'disk-refused',
+    })
     // A command that says it reads cannot write what is mounted for writing.
     expect(await text(target, `echo x >${folder}/file && echo GOT; rm -rf ${folder}/out && echo GOT`)).not.toContain(
       'GOT',
@@ -126,7 +128,7 @@ export async function followsLinks(target: AttackedTarget): Promise<void> {
   expect(await outside(`cat ${host.folder}/prod.ign; rm ${host.folder}/prod.ign`)).toBe('precious\n')
 }
 
-/** What is printed and what is read lie in the memory of the target. */
+/** Outputs and inputs lie in the memory of the target. */
 export async function fillsMemory(target: AttackedTarget): Promise<void> {
   const { outside } = target
   const used = async () => Number(await outside('du -sk /run/ironstage/runs | cut -f 1'))
