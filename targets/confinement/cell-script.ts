@@ -140,10 +140,11 @@ const KERNEL_TYPES =
 const READ_IN_RUN = ['udev', 'log', 'media/iso', 'coreos-installer', 'ostree-live']
 
 /**
- * Shell functions that print what a cell sees of our own folders, as lines for mount, and make the files to mount over.
+ * Shell functions that print what a cell sees of our own folders, as lines for mount, and make the files to mount over. A file
+ * of another session may be gone by then.
  *
- * Records are not among it, nor the state of agents. A mount point is seen with what is mounted there when the cell is
- * built; the folder of the mount points itself is made and changed by the supervisor alone.
+ * Records are not among it, nor the state of agents. A mount point is seen with what of the named disk is mounted there when
+ * the cell is built; the folder of the mount points itself is made and changed by the supervisor alone.
  */
 const OWN_FILES = `
 own_files() {
@@ -160,13 +161,16 @@ own_files() {
     if [ -f "$f" ]; then : >"$new$2/$n"
     elif [ ! -d "$f" ]; then continue
     fi
-    printf '%s\\n' "$1/$m $new$2/$m none X-mount.mkdir,bind,ro,nosuid,nodev,noexec"
+    printf '%s\\n' "$1/$m $new$2/$m none X-mount.mkdir,nofail,bind,ro,nosuid,nodev,noexec"
   done
 }
 own_mounts() {
   printf '%s\\n' "$1 $new/run/ironstage/mnt none X-mount.mkdir,bind,ro,nosuid,nodev,noexec"
   while read -r a b c r m rest; do
     case $m in "$1"/*/*) continue ;; "$1"/*) ;; *) continue ;; esac
+    # Others mount other disks there. A file system over several devices has a number of its own.
+    b=\${rest##* - } b=\${b#* } b=\${b%% *}
+    case "$devices " in *":$c "* | *" \${b#/dev/}:"*) ;; *) continue ;; esac
     case $rest in ro,* | 'ro '*) a=ro ;; *) a=$2 ;; esac
     printf '%s\\n' "$m $new/run/ironstage/mnt/\${m##*/} none bind,$a,nosuid,nodev,noexec"
   done </proc/self/mountinfo
@@ -257,6 +261,9 @@ ${
   printf '%s\\n' "$d/devices $new/run/ironstage-cell/devices none bind,ro,nosuid,nodev,noexec"`
     : ''
 }
+  # Last, with everything that is in it: nothing is made there.
+  [ "$base" = /run/ironstage ] || printf '%s\\n' "$new$base $new$base none rbind,ro,nosuid,nodev,noexec"
+  printf '%s\\n' "$new/run/ironstage $new/run/ironstage none rbind,ro,nosuid,nodev,noexec"
 } >"$fstab"
 # Bind the target's own nodes where they are right: udevd watches them, and reads the disk again after a write.
 made=
