@@ -30,7 +30,7 @@ export function supervisedFiles(conversation: Conversation, allow: (path: string
       const staged = bytes.length > INLINE ? await conversation.stage(bytes) : null
       const input =
         staged === null
-          ? `rm -f "$t" && set -C && {\n${printed(bytes)}\n} >"$t"`
+          ? `{ [ ! -e "$t" ] || rm -f "$t"; } && set -C && {\n${printed(bytes)}\n} >"$t"`
           : `mv -f ${shellWord(staged)} "$t" 2>/dev/null || [ -f "$t" ]`
       await ask(conversation, new Question('write', plain, writeScript(input, bytes.length, mode)))
     },
