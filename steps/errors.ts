@@ -72,8 +72,4 @@ export const ERRORS = catalogue({
     sentence: 'two steps or two hardware managers have the same name',
     remedy: 'name one of them differently',
   },
-  'too-much-output': {
-    sentence: 'a program printed more than the limit',
-    remedy: 'look at what it prints on the target',
-  },
 })

@@ -148,6 +148,10 @@ export const ERRORS = catalogue({
     sentence: 'the target has no folder for the programs that run there',
     remedy: 'make room, or make one of /run, /dev/shm and /tmp writable',
   },
+  'too-much-output': {
+    sentence: 'a program printed more than the limit',
+    remedy: 'look at what it prints on the target',
+  },
   unguarded: {
     sentence: 'the target cannot confine a command to the named disk',
     remedy: 'work as root on a Linux with namespaces and util-linux, or use --allow unguarded',

@@ -1,4 +1,4 @@
-import type { CellText } from '../supervised/scripts.js'
+import { RUNS, type CellText } from '../supervised/scripts.js'
 import { shellWord } from '../supervised/shell-words.js'
 import { ALWAYS, type CellNeeds } from './needs.js'
 import { policyFunctions, type DevicePolicyKind } from './device-policy.js'
@@ -52,7 +52,7 @@ cell_nodes() {
   for one in $2; do
     case " $3 " in *" $one "*) continue ;; esac
     name=$(printf '%s' "\${one%%:*}" | tr '!' /) n=\${one#*:}
-    case $name in */*) mkdir -p "$1/\${name%/*}" ;; esac
+    case $name in */*) mkdir -p "$1/\${name%/*}"; [ ! -L "$1/\${name%/*}" ] || continue ;; esac
     mknod -m 600 "$1/$name" b "\${n%:*}" "\${n#*:}"
   done
 }
@@ -67,20 +67,22 @@ cell_nodes() {
  * command has started.
  */
 export function cellText(parts: CellParts): CellText {
-  const { policy, needs, resolve } = parts
+  const { policy, needs, resolve, root } = parts
   const access = needs.writesDisk ? 'rw' : 'r'
   return {
     open: `${policyFunctions(policy)}
 ${FUNCTIONS}
 ${resolve}
-[ -d "$base/mnt" ] || mkdir -p "$base/mnt"
+own=${quotedPath(root)}/run/ironstage
+[ -d "$own/mnt" ] || mkdir -p "$own/mnt"
 # The lock file is made here because the command itself cannot create files in this folder.
 [ -e "$base/install.lock" ] || : >"$base/install.lock"
 # The first process of the cell says here that it is ready, or why not; without a word its end closes the pipe.
-mkfifo "$d/cell" && command exec 4<>"$d/cell" 3<"$d/cell" || refuse 'a pipe could not be made'
+command exec 4<>"$d/cell" 3<"$d/cell" || refuse 'a pipe could not be made'
 hold_disks
 cell_devices
 cell_had=$devices
+${needs.partitions ? `printf '%s\\n' "$devices" >"$d/devices"` : ''}
 policy_open ${access} "$devices" || refuse 'the device policy of its control group could not be set'
 ${needs.devices.map(characterPolicy).join('\n')}
 cell_text=${shellWord(setupText(parts))}
@@ -89,7 +91,7 @@ cell_text=${shellWord(setupText(parts))}
     enter: `IFS='
 '
   set -f
-  exec $leader $policy_words unshare --mount --pid --fork --kill-child --ipc --uts sh -c "$cell_text" cell "$d" "$policy_group" "$cell_had" "$allowed" "$@" 9>&2 2>"$d/cell.err" 3<&- 8<&- 7<&- 6<&- 5<&-`,
+  exec $leader $policy_words unshare --mount --pid --fork --kill-child --ipc --uts sh -c "$cell_text" cell "$d" "$p/in" "$policy_group" "$cell_had" "$allowed" "$@" 9>&2 2>"$d/cell.err" 3<&- 8<&- 7<&- 6<&- 5<&-`,
     watch: `
 exec 4>&-
 read -r cell <&3 || cell="no namespaces could be made for it ($(sed -n 1p "$d/cell.err" 2>/dev/null))"
@@ -103,17 +105,21 @@ exec 8<&- 7<&- 6<&- 5<&-`,
   }
 }
 
-/** Runs outside of the cell: the command itself can neither make nodes nor widen its policy. */
+/**
+ * Runs outside of the cell: the command itself can neither make nodes nor widen its policy. It stays in the folder of the
+ * cell's nodes, which it enters while the first process of the cell cannot have ended: its number may then be another's.
+ */
 const watcher = (access: string): string => `
 (
   trap - TERM
+  cd "/proc/$cell_pid/root/dev" || exit
   while kill -0 "$child" 2>/dev/null; do
     cell_devices
     if [ "$devices" != "$cell_had" ]; then
       policy_devices ${access} "$devices"
-      cell_nodes "/proc/$cell_pid/root/dev" "$devices" "$cell_had"
+      cell_nodes . "$devices" "$cell_had"
       cell_had=$devices
-      printf '%s\\n' "$devices" >"/proc/$cell_pid/root/run/ironstage-cell/devices"
+      printf '%s\\n' "$devices" >"$d/devices"
     fi
     nap 0.03
   done
@@ -133,26 +139,65 @@ const KERNEL_TYPES =
 /** Folders of the target's /run that programs read; sockets and files of services stay outside of the cell. */
 const READ_IN_RUN = ['udev', 'log', 'media/iso', 'coreos-installer', 'ostree-live']
 
-/** Runs as the first process of the new namespaces: `cell D GROUP DEVICES DISKS COMMAND...`. */
+/**
+ * Shell functions that print what a cell sees of our own folders, as lines for mount, and make the files to mount over. A file
+ * of another session may be gone by then.
+ *
+ * Records are not among it, nor the state of agents. A mount point is seen with what of the named disk is mounted there when
+ * the cell is built; the folder of the mount points itself is made and changed by the supervisor alone.
+ */
+const OWN_FILES = `
+own_files() {
+  for f in "$1"/*; do
+    n=\${f##*/}
+    case $n in ${RUNS} | loops | mnt | agent-*.json) continue ;; esac
+    m=$n
+    case $n in
+      *"
+"*) continue ;;
+      *[!A-Za-z0-9_.:@%+=,-]*) m=$(printf '%s' "$n" | sed -e 's/\\\\/\\\\134/g' -e 's/ /\\\\040/g' -e 's/	/\\\\011/g' -e 's/#/\\\\043/g') ;;
+    esac
+    [ ! -L "$f" ] || continue
+    if [ -f "$f" ]; then : >"$new$2/$n"
+    elif [ ! -d "$f" ]; then continue
+    fi
+    printf '%s\\n' "$1/$m $new$2/$m none X-mount.mkdir,nofail,bind,ro,nosuid,nodev,noexec"
+  done
+}
+own_mounts() {
+  printf '%s\\n' "$1 $new/run/ironstage/mnt none X-mount.mkdir,bind,ro,nosuid,nodev,noexec"
+  while read -r a b c r m rest; do
+    case $m in "$1"/*/*) continue ;; "$1"/*) ;; *) continue ;; esac
+    # Others mount other disks there. A file system over several devices has a number of its own.
+    b=\${rest##* - } b=\${b#* } b=\${b%% *}
+    case "$devices " in *":$c "* | *" \${b#/dev/}:"*) ;; *) continue ;; esac
+    case $rest in ro,* | 'ro '*) a=ro ;; *) a=$2 ;; esac
+    printf '%s\\n' "$m $new/run/ironstage/mnt/\${m##*/} none bind,$a,nosuid,nodev,noexec"
+  done </proc/self/mountinfo
+}`
+
+/** Runs as the first process of the new namespaces: `cell D INPUT GROUP DEVICES DISKS COMMAND...`. */
 function setupText({ needs, root, links }: CellParts): string {
   const capabilities = [...ALWAYS, ...needs.capabilities, ...(root === '' ? [] : ['sys_chroot'])]
   const trees = root === '' ? [''] : ['', root]
   const each = (text: (tree: string) => string) => trees.map((tree) => text(quotedPath(tree))).join('\n')
   const readOnly = needs.files ? 'nodev' : 'ro,nodev,nosuid'
-  return `d=$1 group=$2 devices=$3 disks=$4
-shift 4
-base=\${d%/*} new=$d/root fstab=$d/fstab
+  return `d=$1 input=$2 group=$3 devices=$4 disks=$5
+shift 5
+base=\${d%/*/*} own=${quotedPath(root)}/run/ironstage new=$d/root fstab=$d/fstab
 fail() { printf '%s\\n' "$1" >&4; exit 126; }
 read -r pid rest </proc/self/stat || fail 'there is no /proc'
 umask 022
 # Begun now, since the kernel takes ten milliseconds to move a process; all that is done meanwhile is within the policy.
 [ -z "$group" ] || echo 1 >"$group/command/cgroup.procs" &
 joined=$!
-${FUNCTIONS}
+${FUNCTIONS}${OWN_FILES}
 mkdir "$new" && mount --rbind / "$new" 2>/dev/null || fail 'its own copy of the tree could not be made'
 umount -l ${trees.flatMap((tree) => ['dev', 'proc', 'sys', 'run'].map((name) => `"$new${quotedPath(tree)}/${name}"`)).join(' ')} 2>/dev/null
 mounts=$(while read -r a b c r m rest; do
   case $m in
+    # Here where /run is no mount of its own. mount takes what has the same name for the mount that it is to make.
+    "$new$own/mnt/"*) printf 'umount %s\\n' "$m"; continue ;;
     "$new" | "$new"/*) ;;
     /sys/fs/selinux | /sys/firmware/efi/efivars | /sys/fs/cgroup) printf 'here %s\\n' "$m"; continue ;;
     *) continue ;;
@@ -188,8 +233,9 @@ ${
     case $here in *" /sys/$p "*) printf '%s\\n' "/sys/$p $new/sys/$p none bind,$a,nosuid,nodev,noexec" ;; esac
   done
   for p in ${READ_IN_RUN.join(' ')}; do [ ! -d "/run/$p" ] || printf '%s\\n' "/run/$p $new/run/$p none X-mount.mkdir,bind,ro,nosuid,nodev,noexec"; done
-  printf '%s\\n' "$base $new$base none X-mount.mkdir,bind,ro,nosuid,nodev,noexec"
-  printf '%s\\n' "$base/mnt $new$base/mnt none rbind"
+  # Where its own folder is in the tree, it is covered.
+  case $base in /run/* | /dev/*) ;; *) printf '%s\\n' "none $new$base tmpfs mode=700,nosuid,nodev,noexec" ;; esac
+  own_mounts "$own/mnt" ${needs.writesDisk ? 'rw' : 'ro'}
 ${needs.udevControl ? '' : `  [ ! -S /run/udev/control ] || printf '%s\\n' "/dev/null $new/run/udev/control none bind"`}
   while read -r a b c e f g h path; do
     case $path in /run/* | /dev/* | /proc/* | /sys/* | *[!A-Za-z0-9_./:@%+=,-]* | '') ;;
@@ -200,8 +246,26 @@ mount -a -T "$fstab" || fail 'its own file systems could not be mounted'
 cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/fd /dev/stdin /dev/stdout /dev/stderr "$new/dev/" 2>/dev/null
 [ -c "$new/dev/null" ] || fail 'its own device nodes could not be made'
 ln -s pts/ptmx "$new/dev/ptmx"
+mkdir "$new/run/ironstage-cell" "$new/run/tmp"
+{
+  [ -d "$new$base" ] || mkdir -p "$new$base"
+  own_files "$base" "$base"
+  [ "$own" -ef "$base" ] || own_files "$own" /run/ironstage
+  if [ -s "$input" ]; then
+    : >"$new/run/ironstage-cell/input"
+    printf '%s\\n' "$input $new/run/ironstage-cell/input none bind,ro,nosuid,nodev,noexec"
+  fi
+${
+  needs.partitions
+    ? `  : >"$new/run/ironstage-cell/devices"
+  printf '%s\\n' "$d/devices $new/run/ironstage-cell/devices none bind,ro,nosuid,nodev,noexec"`
+    : ''
+}
+  # Last, with everything that is in it: nothing is made there.
+  [ "$base" = /run/ironstage ] || printf '%s\\n' "$new$base $new$base none rbind,ro,nosuid,nodev,noexec"
+  printf '%s\\n' "$new/run/ironstage $new/run/ironstage none rbind,ro,nosuid,nodev,noexec"
+} >"$fstab"
 # Bind the target's own nodes where they are right: udevd watches them, and reads the disk again after a write.
-: >"$fstab"
 made=
 for one in $devices; do
   case $one in *!*) continue ;; esac
@@ -211,12 +275,10 @@ for one in $devices; do
   printf '%s\\n' "$n $new$n none bind,ro,nosuid,noexec" >>"$fstab"
   made="$made $one"
 done
-[ -z "$made" ] || mount -a -T "$fstab" || fail 'its own device nodes could not be made'
+[ ! -s "$fstab" ] || mount -a -T "$fstab" || fail 'its own device nodes could not be made'
 cell_nodes "$new/dev" "$devices" "$made"
 ${needs.devices.map((pattern) => `for n in /dev/${pattern}; do [ ! -c "$n" ] || { mkdir -p "$new\${n%/*}"; cp -a "$n" "$new$n"; }; done`).join('\n')}
 ${links ? LINKS : ''}
-mkdir "$new/run/ironstage-cell" "$new/run/tmp"
-printf '%s\\n' "$devices" >"$new/run/ironstage-cell/devices"
 ${needs.partitions ? SETTLING : ''}
 ${
   needs.network
@@ -231,8 +293,7 @@ ${
     : each((tree) =>
         tree === ''
           ? ''
-          : `for p in dev proc sys run; do mount --rbind "$new/$p" "$new${tree}/$p" || fail "$p could not be mounted"; done
-[ ! -d "${tree}$base/mnt" ] || mount --rbind "${tree}$base/mnt" "$new/run/ironstage/mnt"`,
+          : `for p in dev proc sys run; do mount --rbind "$new/$p" "$new${tree}/$p" || fail "$p could not be mounted"; done`,
       )
 }
 wait "$joined" || fail 'its control group could not be joined'
@@ -246,11 +307,14 @@ for n in /proc/self/fd/??*; do
   [ ! -e "$n" ] || ! command -v bash >/dev/null 2>&1 || { set -- bash --norc -c 'for n in /proc/self/fd/??*; do n=\${n##*/}; eval "exec $n>&-"; done; exec "$@"' cell "$@"; break; }
 done
 umask 077
+# What the command reads is a mount that cannot be written: it could make the file behind a plain descriptor larger.
+input=/run/ironstage-cell/input
+[ -s "$input" ] || input=/dev/null
 TMPDIR=/run/tmp
 ${needs.partitions ? 'PATH=/run/ironstage-cell:$PATH' : ''}
 export TMPDIR PATH
 exec unshare --cgroup${needs.network ? '' : ' --net'} setpriv --inh-caps=-all --ambient-caps=-all --bounding-set=-all,${capabilities.map((name) => `+${name}`).join(',')} \\
-  sh -c '"$@" 2>&3 3>&-; exit "$?"' cell "$@" 3>&9 2>/dev/null 9>&- 4>&- 5>&- 6>&- 7>&- 8>&-`
+  sh -c '"$@" 2>&3 3>&-; exit "$?"' cell "$@" <"$input" 3>&9 2>/dev/null 9>&- 4>&- 5>&- 6>&- 7>&- 8>&-`
 }
 
 const quotedPath = (path: string): string => {

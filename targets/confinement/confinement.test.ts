@@ -125,6 +125,20 @@ describe('the script of a cell', () => {
       }
   })
 
+  test.each(['', '/mnt/coreos'])(
+    'builds the cell with text that is valid in every shell, with the tree in %j',
+    (root) => {
+      for (const [shell, ...more] of SHELLS)
+        for (const needs of [{}, { partitions: true, network: true, writesDisk: true }, { files: true }]) {
+          const { open } = text(needs, root)
+          const setup = open.slice(open.indexOf('cell_text='))
+          const script = `${setup}\nprintf '%s\\n' "$cell_text" | ${[shell, ...more].join(' ')} -n`
+          const { stderr, status } = spawnSync(shell!, [...more, '-c', script], { encoding: 'utf8' })
+          expect([stderr, status]).toEqual(['', 0])
+        }
+    },
+  )
+
   test('has only the capabilities that the command needs, and the network only on request', () => {
     const least = text({}).open
     expect(least).toContain('--bounding-set=-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid ')

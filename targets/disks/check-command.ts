@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import { DISPOSABLE, LEAST, type CellNeeds } from '../confinement/needs.js'
 import type { Capability, Command } from '../executor.js'
 import type { GuardedOperands } from './guard-script.js'
+import { MOUNT_POINTS, mountPointUse, type MountPointUse } from './mount-points.js'
 import { devicesIn, isBelow, pathsIn } from './operands.js'
 import { knownProgram, type Program } from './programs.js'
 
@@ -16,7 +17,14 @@ export interface Allowances {
 
 /** Result of the check. `cell` has the rights that the kernel leaves the command; null where it runs unconfined. */
 export type CommandCheck =
-  { kind: 'run'; operands: GuardedOperands | null; cell: CellNeeds | null } | { kind: 'refuse'; why: string }
+  | {
+      kind: 'run'
+      operands: GuardedOperands | null
+      cell: CellNeeds | null
+      /** Use of a mount point; then there is no cell. */
+      mountPoint?: MountPointUse
+    }
+  | { kind: 'refuse'; why: string }
 
 /**
  * Reads from a command line which devices and files it would change, and which rights it needs for that. This check is no
@@ -28,6 +36,8 @@ export type CommandCheck =
 export function checkCommand({ argv, effect }: Pick<Command, 'argv' | 'effect'>, allowances: Allowances): CommandCheck {
   const [name, ...words] = argv
   const program = knownProgram(name)
+  const mountPoint = mountPointUse(argv)
+  if (mountPoint !== null) return onMountPoint(mountPoint)
   const readsOnly = program?.readsOnly?.(words) ?? program?.kind === 'harmless'
   if (readsOnly || (program === null && effect === 'reads'))
     return { kind: 'run', operands: null, cell: { ...LEAST, ...program?.needs?.(words) } }
@@ -84,25 +94,20 @@ function known(
 }
 
 /**
- * Checks mount and umount. A mount outlives its command, so both run outside of any cell, and only in the one harmless form:
- * a device of the named disk on a folder of our own.
+ * Checks mount and umount in any other form than that of a mount point, which a cell takes along with everything that is
+ * mounted in it.
  */
 function mounting(argv: Command['argv'], { disposable }: Allowances, operands: GuardedOperands): CommandCheck {
-  const line = argv.slice(1).join(' ')
-  const plain = (folder: string) => !folder.split('/').some((part) => part === '..' || part === '.')
-  if (argv[0] === 'umount') {
-    const [, folder] = /^(\/run\/ironstage\/mnt\/[^\s/]+)$/.exec(line) ?? []
-    if (folder !== undefined && plain(folder))
-      return { kind: 'run', operands: { devices: [], paths: [folder], arrays: false }, cell: null }
-  } else {
-    const [, device, folder] = /^-o r[ow] (\/dev\/[\w!/-]+) (\/run\/ironstage\/mnt\/[^\s/]+)$/.exec(line) ?? []
-    if (device !== undefined && folder !== undefined && plain(folder))
-      return { kind: 'run', operands: { devices: [device], paths: [folder], arrays: false }, cell: null }
-  }
-  if (!disposable)
-    return refuse(`${argv[0]} only runs for a device of the named disk, on a folder of /run/ironstage/mnt`)
+  if (!disposable) return refuse(`${argv[0]} only runs for a device of the named disk, on a folder of ${MOUNT_POINTS}`)
   const cell = { ...LEAST, writesDisk: true, files: true, capabilities: DISPOSABLE }
   return { kind: 'run', operands, cell }
+}
+
+function onMountPoint(mountPoint: MountPointUse): CommandCheck {
+  const { words, name } = mountPoint
+  const devices = words[0] === 'mount' ? [words.at(-1)!] : []
+  const operands = { devices, paths: [`${MOUNT_POINTS}/${name}`], arrays: false }
+  return { kind: 'run', operands, cell: null, mountPoint }
 }
 
 const refuse = (why: string): CommandCheck => ({ kind: 'refuse', why })

@@ -93,6 +93,9 @@ test('device_writer finds other processes, but not the runs of ironstage', async
   expect(writer()).toEqual([''])
   await process(41, 'coreos-installe', 'dev/sda1', '0100001')
   expect(writer()).toEqual(['coreos-installe (process 41) has it open for writing'])
-  await file('own/run-1/group', '-41\n')
+  await file('own/runs/run-1/group', '-41 4711\n')
   expect(writer()).toEqual([''])
+  // The number of a process that has ended may be another's by now.
+  await file('own/runs/run-1/exit', '0\n')
+  expect(writer()).toEqual(['coreos-installe (process 41) has it open for writing'])
 })

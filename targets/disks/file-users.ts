@@ -60,16 +60,16 @@ file_in_use() (
 )
 is_block() { [ -b "$1" ]; }
 # Prints a process that has one of some devices, MAJOR:MINOR each, open for writing without a file system, as a virtual
-# machine does. Commands of our own runs do not count; the folders below $base name their process groups.
+# machine does. Commands of our own runs do not count; those that have not ended name their process groups below $base/runs.
 device_writer() (
-  own=$(cat "$base"/*/group 2>/dev/null)
+  own=$(for g in "$base"/runs/*/group; do [ -s "\${g%group}exit" ] || cat "$g" 2>/dev/null; done)
   for f in "$proc"/[0-9]*/fd/*; do
     is_block "$f" || continue
     printf '%s\n' "$1" | grep -Fxq -e "$(node "$f")" || continue
     opened_to_write "$f" || continue
     read -r s 2>/dev/null <"\${f%/fd/*}/stat" || continue
     s=\${s##*) } s=\${s#* } s=\${s#* }
-    ! printf '%s\n' "$own" | sed 's/^-//' | grep -Fxq -e "\${s%% *}" || continue
+    ! printf '%s\n' "$own" | sed -e 's/^-//' -e 's/ .*//' | grep -Fxq -e "\${s%% *}" || continue
     echo "$(process "$f") has it open for writing"
     exit
   done

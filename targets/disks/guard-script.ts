@@ -217,7 +217,6 @@ export interface GuardedOperands {
 
 /** Shell text that finds the disks for a command that only reads; a missing disk does not stop the command. */
 export const quietResolveScript = (selectors: readonly DiskSelector[]): string => `${DISK_FUNCTIONS}
-base=\${d%/*}
 allowed=$(
   refuse() { exit 0; }
   ${resolveScript(selectors, { onlyToRead: true })}
@@ -238,7 +237,6 @@ export function guardScript(
   return [
     DISK_FUNCTIONS,
     `own=${shellWord(root)}$own`,
-    'base=${d%/*}',
     ...(resolve ? [resolveScript(selectors)] : []),
     ...(devices.length + made.length > 0 ? ['look_around'] : []),
     ...devices.map((path) => `check_device ${shellWord(path)} ${arrays ? 'arrays' : 'none'}`),

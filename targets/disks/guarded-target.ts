@@ -1,6 +1,8 @@
+import { posix } from 'node:path'
 import { UserError, type Clock } from '../../runtime/index.js'
 import type { Capability, Command, DiskPolicy, Executor, Target } from '../executor.js'
 import { SupervisedExecutor, type PreparedCommand, type SupervisedOptions } from '../supervised/supervised-executor.js'
+import { RECORD_FOLDERS } from '../supervised/supervised-files.js'
 import { RunRefused } from '../supervised/supervised-run.js'
 import { cellText } from '../confinement/cell-script.js'
 import { describeConfinement, type Confinement } from '../confinement/confinement.js'
@@ -8,6 +10,7 @@ import type { CellNeeds } from '../confinement/needs.js'
 import { disksScript, guardScript, holdScript, quietResolveScript, visibleScript } from './guard-script.js'
 import { hidingDisks, type Visible } from './visible-disks.js'
 import { checkCommand, type Allowances } from './check-command.js'
+import { atMountPoint } from './mount-points.js'
 import { isBelow } from './operands.js'
 import { describeSelector, type DiskSelector } from './selector.js'
 
@@ -64,7 +67,7 @@ export interface GuardedTarget extends Target, AsyncDisposable {
  */
 export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
   const { name, disks, allow, disposable, confinement, clock, root = '', programs = {}, ...rest } = options
-  const scratch = `${root}/run/ironstage`
+  const scratch = `${root}${STEP_FILES}`
   let own: string | undefined
   const allowances: Allowances = { has: (capability) => allow.includes(capability), disposable, folders: [] }
   const folders = () => [scratch, ...(own === undefined ? [] : [own])]
@@ -72,16 +75,16 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
   const prepare = (command: Command): PreparedCommand => {
     const check = checkCommand(command, allowances)
     if (check.kind === 'refuse') throw refused(name, command, check.why)
-    const { operands, cell } = check
-    const argv = relocated(withMountOptions(command.argv, check), programs, root)
-    // Ignition configs of the steps, which are below this folder.
-    const secrets = command.argv.filter((word) => word.endsWith('.ign') && isBelow(`${root}${word}`, scratch))
+    const { operands, cell, mountPoint } = check
+    const guard =
+      operands && guardScript(disks, operands, { root, resolve: cell !== null || operands.devices.length > 0 })
+    if (mountPoint !== undefined) return atMountPoint(mountPoint, guard ?? '', { root, confined: confinement !== null })
+    // Ignition configs of the steps. Below a folder, of a mounted disk for one, it is none of theirs.
+    const secrets = command.argv.filter((word) => word.endsWith('.ign') && posix.dirname(word) === STEP_FILES)
     return {
-      argv,
+      argv: relocated(command.argv, programs, root),
       secrets: secrets.map((word) => `${root}${word}`),
-      ...(operands === null
-        ? {}
-        : { guard: guardScript(disks, operands, { root, resolve: cell !== null || operands.devices.length > 0 }) }),
+      ...(guard === null ? {} : { guard }),
       ...(cell === null || confinement === null
         ? {}
         : { cell: confined(command, cell, operands === null, confinement) }),
@@ -93,8 +96,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
       resolve: (unresolved ? quietResolveScript(disks) : '') + holdScript(disks),
     })
   const allowPath = (path: string): void => {
-    // Commands write below `mnt`, so a link in there may lead anywhere.
-    if (disposable || folders().some((folder) => isBelow(path, folder) && !isBelow(path, `${folder}/mnt`))) return
+    if (disposable || folders().some((folder) => isOfSteps(path, folder))) return
     throw new UserError('path-refused', `${path} is not written: it is not part of the named disk`, {
       remedy: 'use --target-is-disposable where files of the target itself may be written',
     })
@@ -150,12 +152,17 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
   }
 }
 
-/** The mounted files came with the image: none of them may act as a program or a device of the target. */
-function withMountOptions(argv: Command['argv'], { cell }: { cell: CellNeeds | null }): Command['argv'] {
-  if (argv[0] !== 'mount' || cell !== null) return argv
-  const [program, option, access, ...more] = argv
-  return [program, option!, `${access},nosuid,nodev,noexec`, ...more]
-}
+/** Folder of the steps' files. */
+const STEP_FILES = '/run/ironstage'
+
+/** Names in that folder that no step writes: mounted disks, which may have links, and what the supervisor trusts. */
+const RESERVED = ['mnt', 'images', 'install.lock', ...RECORD_FOLDERS]
+
+const isOfSteps = (path: string, folder: string): boolean =>
+  isBelow(path, folder) &&
+  posix.normalize(path) !== folder &&
+  !RESERVED.some((name) => isBelow(path, `${folder}/${name}`)) &&
+  !posix.normalize(path).startsWith(`${folder}/.`)
 
 /** Replaces the program, and runs it in the machine's own tree where the login shell sees another one. */
 function relocated(

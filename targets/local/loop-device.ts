@@ -100,7 +100,7 @@ attached() { for f in /sys/block/loop*/loop/backing_file; do
 done; }
 # Tries several times: another process may read a partition for a moment, and one of our mounts may still be there.
 free() {
-  sed -n "s,^/dev/$1p[0-9]* \\(/run/ironstage/[^ ]*\\) .*,\\1,p" /proc/self/mounts | while read -r m; do umount "$m" 2>/dev/null; done
+  sed -n "s;^/dev/$1\\(p[0-9]*\\)\\{0,1\\} \\(/run/ironstage/mnt/[^ /]*\\) .*;\\2;p" /proc/self/mounts | while read -r m; do umount "$m" 2>/dev/null; done
   i=0
   while [ "$(cat "/sys/block/$1/loop/backing_file" 2>/dev/null)" = "$2" ] && [ "$i" -lt "\${tries:-100}" ]; do
     losetup --detach "/dev/$1" 2>/dev/null

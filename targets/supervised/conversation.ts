@@ -10,7 +10,7 @@ import {
 import { LinkLost, type LoginShell } from './login-shell.js'
 import { drained, lastWords } from './output-streams.js'
 import { readRecords, type Record } from './records.js'
-import { GREETING, HELLO, script } from './scripts.js'
+import { GREETING, HELLO, RUNS, script } from './scripts.js'
 import { Silence } from './silence.js'
 import { ERRORS } from '../errors.js'
 
@@ -142,7 +142,7 @@ export class Conversation {
   async stage(bytes: Uint8Array): Promise<string> {
     await this.facts()
     const folder = await this.#userFolder()
-    const path = `${folder}/staged-${this.nonce()}`
+    const path = `${folder}/${RUNS}/.new/staged-${this.nonce()}`
     await this.#handOver(`umask 077; cat >${path}`, bytes)
     return path
   }

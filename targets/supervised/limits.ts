@@ -12,6 +12,8 @@ export const LIMITS = {
   answer: 16 * MIB,
   /** A file, or a piece of a program's output. */
   record: 64 * MIB,
+  /** One output of a command, which is stored on the target, mostly in memory. */
+  output: 32 * MIB,
   /** Output of sudo before root's shell answers. */
   sudo: MIB / 4,
   /** Unread output of one run. */

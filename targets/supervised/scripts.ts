@@ -1,3 +1,4 @@
+import { LIMITS } from './limits.js'
 import { printed, shellWord, shellLine } from './shell-words.js'
 
 /** Parts of the supervisor that confine its command; shell text each. */
@@ -17,6 +18,12 @@ export interface CellText {
 /** Folders for runs; the first usable one is taken. Folders in memory come first: a reboot empties them, as it should. */
 const PLACES = ['/run/ironstage', '"/run/user/$(id -u)/ironstage"', '"/dev/shm/ironstage-$(id -u)"']
 const LAST_PLACES = ['"/tmp/ironstage-$(id -u)"', '"/var/tmp/ironstage-$(id -u)"']
+
+/**
+ * Folder of the records of all runs, below the folder of ironstage. It is in no cell, and out of reach of `executor.files`:
+ * the supervisor trusts what stands there. A name that starts with a dot is no id of a run.
+ */
+export const RUNS = 'runs'
 
 /** First line of every script's output, with the nonce; marks the end of what login scripts print. */
 export const GREETING = 'ironstage-script'
@@ -55,6 +62,8 @@ for place in ${places}; do
   ${boot === null ? 'chmod 700 "$place" && ' : ''}base=$place && break
 done
 [ -n "$base" ] || { printf 'f %s\\n' 'there is no folder for runs: /run, /dev/shm, /tmp and /var/tmp are not writable'; exit 0; }
+# Where something is mounted, its keeper sees by this that it is still wanted.
+[ ! -f "$base/${RUNS}/.used" ] || printf '%s\\n' ${nonce} >"$base/${RUNS}/.used"
 ${body}
 exit 0
 }
@@ -63,11 +72,22 @@ exit 0
 
 /**
  * Prints `t BOOT`, `u UID`, `p FOLDER`. Removes files of killed processes: outputs of ended runs after a week, since an agent
- * may come back for them, and unused input after a day.
+ * may come back for them, and unused input after a day. Takes over the runs of an earlier ironstage, which were not in a folder
+ * of their own: nothing is started twice. Nothing below `mnt` is looked at: that is the content of disks.
  */
 export const HELLO = `
-find "$base" -mindepth 2 -maxdepth 2 -name exit -mtime +6 2>/dev/null | while read -r old; do rm -rf "\${old%/exit}"; done
-find "$base" -maxdepth 2 \\( -name '*.ign' -o -name 'staged-*' -o -path '*/.new/*' -o -path '*/.read/*' -o -path '*/images/*' \\) -mtime +0 -exec rm -rf {} + 2>/dev/null
+if [ ! -d "$base/${RUNS}" ]; then
+  mkdir "$base/${RUNS}"
+  for old in "$base"/*/pid; do
+    case $old in "$base/mnt/"* | "$base/loops/"* | "$base/images/"*) continue ;; esac
+    [ ! -f "$old" ] || mv "\${old%/pid}" "$base/${RUNS}/"
+  done
+fi
+mkdir -p "$base/${RUNS}/.new"
+find "$base/${RUNS}" -mindepth 2 -maxdepth 2 -type f -name exit -mtime +6 2>/dev/null | while read -r old; do rm -rf "\${old%/exit}"; done
+find "$base" -maxdepth 2 ! -path "$base/${RUNS}/*" ! -path "$base/mnt/*" \\( -type f -name '*.ign' -o -name 'staged-*' -o -path '*/.new/*' -o -path '*/.read/*' -o -path '*/images/*' \\) -mtime +0 -exec rm -rf {} + 2>/dev/null
+find "$base/${RUNS}/.new" "$base/${RUNS}/.read" -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} + 2>/dev/null
+find "$base/mnt" -mindepth 1 -maxdepth 1 -type d -mtime +0 -exec rmdir {} + 2>/dev/null
 printf 't %s\\nu %s\\np %s\\n' "$boot" "$(id -u)" "$base"`
 
 /** Shell functions over `$d`, a run's folder. */
@@ -75,7 +95,10 @@ const RUN_FUNCTIONS = `
 # Sets $start to when a process began; fails when it has ended.
 start_of() { start=; read -r s 2>/dev/null <"/proc/$1/stat" || return 1; s=\${s##*) }; set -- $s; [ "$1" != Z ] || return 1; shift 19; start=$1; }
 supervised() { read -r pid since 2>/dev/null <"$d/pid" && start_of "$pid" && [ "$start" = "$since" ]; }
-grouped() { read -r group 2>/dev/null <"$d/group" && kill -0 "$group" 2>/dev/null; }
+# Succeeds while the command's first process is the one that was started; sets $group, which a signal goes to.
+commanded() { group=; read -r group since 2>/dev/null <"$d/group" && start_of "\${group#-}" && [ "$start" = "$since" ]; }
+# Also succeeds while other processes of its group are there; they keep the number from going to another process.
+grouped() { commanded || { [ -n "$group" ] && [ ! -e "/proc/\${group#-}" ] && kill -0 "$group" 2>/dev/null; }; }
 alive() { supervised || grouped; }
 nap() { sleep "$1" 2>/dev/null || sleep 1; }
 `
@@ -88,6 +111,8 @@ export interface StartParts {
   guard: string | null
   /** Confines the command; null for a command that runs unconfined. */
   cell: CellText | null
+  /** Shell text that the supervisor runs at the end, when the exit code of the command is stored. */
+  after: string | null
   /** Files with secrets for the command: removed once it has succeeded, or when no other attempt comes. */
   secrets: readonly string[]
 }
@@ -97,11 +122,14 @@ export interface StartParts {
  * of all supervisors that were sent for one id exactly one runs the command.
  *
  * The supervisor and its command are two sessions, so that a signal to the command's group does not reach the supervisor.
+ *
+ * The command has pipes for its outputs: the files behind them it can neither change nor fill beyond the limit.
  */
-function supervisor({ argv, guard, cell, secrets }: StartParts): string {
+function supervisor({ argv, guard, cell, after, secrets }: StartParts): string {
   return `
 umask 077
 p=$1 d=$2
+base=\${d%/${RUNS}/*}
 cd /
 trap '' HUP
 mkdir "$d" 2>/dev/null || { rm -rf "$p"; exit 0; }
@@ -113,30 +141,59 @@ keep() { printf '%s\\n' "$2" >"$d/$1"; }
 start_of $$
 keep pid "$$ $start"
 refuse() { keep refused "$1"; keep exit 126; rm -rf "$p"; exit 0; }
+mkfifo "$p/out" "$p/err"${cell === null ? '' : ' "$d/cell"'} || refuse 'a pipe could not be made'
 ${guard ?? ''}
 ${cell?.open ?? ''}
 ${secrets.map((path, n) => `set -- $(ls -di ${shellWord(path)} 2>/dev/null); secret${n}=\${1:-none}`).join('\n')}
+${WRITER}
 set -- ${shellLine(argv)}
 leader=
 command -v setsid >/dev/null 2>&1 && leader=setsid
 (
-  exec <"$p/in" >"$d/out" 2>"$d/err"
+  exec <"$p/in" >"$p/out" 2>"$p/err"
   command -v "$1" >/dev/null 2>&1 || { printf '%s: command not found\\n' "$1" >&2; ${cell === null ? '' : 'echo ok >&4; '}exit 127; }
   trap - HUP
   ${cell?.enter ?? 'exec $leader "$@"'}
 ) &
 child=$!
+start_of "$child" || start=ended
+begun=$start
 ${cell === null ? '' : `${cell.watch}\n[ -z "$cell" ] || { wait "$child"; ${cell.close}\nrefuse "it could not be confined: $cell"; }`}
-if [ -n "$leader" ]; then keep group "-$child"; else keep group "$child"; fi
+if [ -n "$leader" ]; then keep group "-$child $begun"; else keep group "$child $begun"; fi
 wait "$child"
 code=$?
-${cell?.close ?? ''}
+${cell === null ? DRAINED : `${cell.close}\nwait "$writers_out" "$writers_err"`}
 keep exit "$code"
 rm -rf "$p"
 ${cell?.after ?? ''}
+${after ?? ''}
 ${secrets.map((path, n) => removal(`secret${n}`, shellWord(path))).join('\n')}
 `
 }
+
+/**
+ * Copies both outputs of the command to files. The size limit is that of the copying process, which the kernel ends there:
+ * the command then writes into a pipe without a reader, and is ended if it goes on all the same.
+ */
+const WRITER = `
+writer() {
+  # The end of the cell's pipe shows that the cell has ended, and a disk stays open no longer than it must.
+  exec 3<&- 4>&- 5<&- 6<&- 7<&- 8<&- 2>/dev/null
+  ulimit -f ${LIMITS.output / 512} 2>/dev/null
+  cat <"$p/$1" >"$d/$1" && return
+  if [ "$(($(wc -c <"$d/$1")))" -ge ${LIMITS.output} ]; then keep flood limit; else keep flood room; fi
+  i=0
+  while [ ! -s "$d/group" ] && [ "$i" -lt 250 ]; do nap 0.02; i=$((i + 1)); done
+  ! commanded || kill -TERM "$group"
+}
+writer out &
+writers_out=$!
+writer err &
+writers_err=$!`
+
+/** Waits for the writers, but not for a process that an unconfined command has left behind with its outputs. */
+const DRAINED = `i=0
+while { start_of "$writers_out" || start_of "$writers_err"; } && [ "$i" -lt 300 ]; do [ "$i" -lt 200 ] || nap 0.02; i=$((i + 1)); done`
 
 /**
  * Removes a file with secrets if the process that wrote it has not, because it was killed. The inode identifies the file:
@@ -164,9 +221,9 @@ export function startScript(parts: StartParts, nonce: string): string {
         ? `{\n${printed(stdin.bytes)}\n} >"$p/in"`
         : `[ "$(($(wc -c <${shellWord(stdin.staged)})))" -eq ${stdin.length} ] && mv -f ${shellWord(stdin.staged)} "$p/in" || { printf 's\\n'; exit 0; }`
   return `${RUN_FUNCTIONS}
-d=$base/${shellWord(id)}
+d=$base/${RUNS}/${shellWord(id)}
 if [ ! -d "$d" ]; then
-  p=$base/.new/${shellWord(`${id}.${nonce}`)}
+  p=$base/${RUNS}/.new/${shellWord(`${id}.${nonce}`)}
   mkdir -p "$p" || { printf 'f %s\\n' "a folder for the run could not be made in $base"; exit 0; }
   ${input}
   {
@@ -198,14 +255,14 @@ ${follow(0, 0)}`
 
 /** Follows an existing run; prints `n` when there is none. */
 export const attachScript = (id: string, stdout: number, stderr: number): string => `${RUN_FUNCTIONS}
-d=$base/${shellWord(id)}
+d=$base/${RUNS}/${shellWord(id)}
 [ -d "$d" ] || { printf 'n\\n'; exit 0; }
 ${follow(stdout, stderr)}`
 
 /**
  * Prints the command's output as it comes, then `x CODE`. Also prints `r` once the run exists, `c` once its command has
- * started, `w WHY` when the command was refused, and `g` when the supervisor ended without an exit code. A `.` every second
- * or so lets the script notice that its reader is gone.
+ * started, `w WHY` when the command was refused, `m limit` or `m room` when not all of its output was stored, and `g` when
+ * the supervisor ended without an exit code. A `.` every second or so lets the script notice that its reader is gone.
  */
 const follow = (stdout: number, stderr: number): string => `
 # Few programs in a turn of this loop: it turns many times for every command.
@@ -235,6 +292,7 @@ while :; do
   if [ -s "$d/err" ] && tell e err "$e"; then e=$((e + n)) more=1; fi
   if [ "$end" = 1 ] && [ -z "$rest" ]; then
     [ ! -s "$d/refused" ] || printf 'w %s\\n' "$(cat "$d/refused")"
+    [ ! -s "$d/flood" ] || { read -r flood <"$d/flood"; printf 'm %s\\n' "$flood"; }
     read -r code <"$d/exit"
     printf 'x %s\\n' "$code"
     break
@@ -248,16 +306,12 @@ done`
 
 /** Sends SIGTERM to a run's command; prints `k`. */
 export const cancelScript = (id: string): string => `${RUN_FUNCTIONS}
-d=$base/${shellWord(id)}
-[ -s "$d/exit" ] || { read -r group <"$d/group" && kill -TERM "$group"; } 2>/dev/null
+d=$base/${RUNS}/${shellWord(id)}
+[ -s "$d/exit" ] || ! commanded || kill -TERM "$group" 2>/dev/null
 printf 'k\\n'`
 
 /** Removes the files of ended runs and of incomplete starts; prints `k`. */
-export const forgetScript = (ids: readonly string[]): string =>
-  `${ids
-    .map(
-      (id) =>
-        `[ ! -s "$base/"${shellWord(id)}/exit ] || rm -rf "$base/"${shellWord(id)}; rm -rf "$base/.new/"${shellWord(id)}.*`,
-    )
-    .join('\n')}
+export const forgetScript = (ids: readonly string[]): string => `
+forget() { [ ! -s "$base/${RUNS}/$1/exit" ] || rm -rf "$base/${RUNS}/$1"; rm -rf "$base/${RUNS}/.new/$1".*; }
+${ids.map((id) => `forget ${shellWord(id)}`).join('\n')}
 printf 'k\\n'`

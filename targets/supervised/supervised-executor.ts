@@ -2,9 +2,9 @@ import { sha256Hex } from '../../bytes/index.js'
 import type { Command, Executor, Files, OutputChunk, Run, RunId } from '../executor.js'
 import { Conversation, type ConversationOptions, type TargetFacts } from './conversation.js'
 import { taggedLines } from './tagged-lines.js'
-import { startScript, forgetScript, type CellText } from './scripts.js'
+import { RUNS, startScript, forgetScript, type CellText } from './scripts.js'
 import { supervisedFiles } from './supervised-files.js'
-import { Restage, SupervisedRun, type Position } from './supervised-run.js'
+import { OutputRefused, Restage, SupervisedRun, type Position } from './supervised-run.js'
 import { upload, type Uploaded, type UploadOptions } from './upload.js'
 
 /** A command as it runs on a guarded target. */
@@ -14,6 +14,8 @@ export interface PreparedCommand {
   guard?: string
   /** Confines the command. */
   cell?: CellText
+  /** Shell text that the supervisor runs at the end, when the exit code is stored. */
+  after?: string
   /** Files with secrets for the command: the target removes them if this process does not. */
   secrets?: readonly string[]
 }
@@ -73,14 +75,14 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
   async start(command: Command): Promise<Run> {
     const id = command.id === undefined ? `run-${this.#conversation.nonce()}` : safe(command.id)
     const prepared: PreparedCommand = this.#options.prepare?.(command) ?? { argv: command.argv }
-    const { argv, guard = null, cell = null, secrets = [] } = prepared
+    const { argv, guard = null, cell = null, after = null, secrets = [] } = prepared
     for (;;) {
       const stdin = await this.#input(command.stdin)
       const run = new SupervisedRun(
         this.#conversation,
         id,
-        (nonce) => startScript({ id, argv, stdin, guard, cell, secrets }, nonce),
-        { doing: `waiting for ${command.argv[0]}` },
+        (nonce) => startScript({ id, argv, stdin, guard, cell, after, secrets }, nonce),
+        { doing: `waiting for ${command.argv[0]}`, program: command.argv[0] },
       )
       if (command.id === undefined) this.#forgetAfter(run)
       try {
@@ -109,7 +111,7 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
   async unfinished(): Promise<{ program: string; folder: string }[]> {
     if (this.#changing.size === 0) return []
     const { folder } = await this.facts()
-    return [...this.#changing].map(([id, program]) => ({ program, folder: `${folder}/${id}` }))
+    return [...this.#changing].map(([id, program]) => ({ program, folder: `${folder}/${RUNS}/${id}` }))
   }
 
   /** Removes the files of ended runs and closes the link. Running programs continue. */
@@ -152,22 +154,25 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
 
   #watch(run: SupervisedRun, program: string): void {
     this.#changing.set(run.id, program)
-    void run.exit
-      .then((exit) => {
+    void run.exit.then(
+      (exit) => {
         // After close the result is unknown only because this session no longer reads it: the program may still run.
         if (exit.kind !== 'unknown' || !this.#conversation.closed) this.#changing.delete(run.id)
-      })
-      .catch(() => {})
+      },
+      () => this.#changing.delete(run.id),
+    )
   }
 
   #forgetAfter(run: SupervisedRun): void {
-    void run.exit
-      .then(() => {
-        this.#order.delete(run.id)
-        this.#forgettable.push(run.id)
-        if (this.#forgettable.length >= FORGET_AT) this.#forgetting = this.#forget().catch(() => {})
-      })
-      .catch(() => {})
+    const over = () => {
+      this.#order.delete(run.id)
+      this.#forgettable.push(run.id)
+      if (this.#forgettable.length >= FORGET_AT) this.#forgetting = this.#forget().catch(() => {})
+    }
+    // A run whose output was refused has left it there.
+    void run.exit.then(over, (error: unknown) => {
+      if (error instanceof OutputRefused) over()
+    })
   }
 
   async #forget(): Promise<void> {

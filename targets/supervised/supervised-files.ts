@@ -3,6 +3,7 @@ import { UserError } from '../../runtime/index.js'
 import type { Files } from '../executor.js'
 import type { Conversation } from './conversation.js'
 import { LIMITS } from './limits.js'
+import { RUNS } from './scripts.js'
 import { printed, shellWord } from './shell-words.js'
 
 /** Largest file inside a script, in bytes; a larger one is sent first, and the script renames it. */
@@ -25,15 +26,16 @@ export function supervisedFiles(conversation: Conversation, allow: (path: string
       return bytes ?? new Uint8Array()
     },
     write: async (path, bytes, { mode = 0o644 } = {}) => {
-      allow(path)
+      const plain = normalized(path, allow)
       const staged = bytes.length > INLINE ? await conversation.stage(bytes) : null
       const input =
-        staged === null ? `{\n${printed(bytes)}\n} >"$t"` : `mv -f ${shellWord(staged)} "$t" 2>/dev/null || [ -f "$t" ]`
-      await ask(conversation, new Question('write', path, writeScript(path, input, bytes.length, mode)))
+        staged === null
+          ? `{ [ ! -e "$t" ] || rm -f "$t"; } && set -C && {\n${printed(bytes)}\n} >"$t"`
+          : `mv -f ${shellWord(staged)} "$t" 2>/dev/null || [ -f "$t" ]`
+      await ask(conversation, new Question('write', plain, writeScript(input, bytes.length, mode)))
     },
     remove: async (path) => {
-      allow(path)
-      await ask(conversation, new Question('unlink', path, REMOVE))
+      await ask(conversation, new Question('unlink', normalized(path, allow), REMOVE))
     },
     exists: async (path) => {
       let there = false
@@ -50,6 +52,13 @@ export function supervisedFiles(conversation: Conversation, allow: (path: string
       return listing.split('\n').filter(Boolean).sort()
     },
   }
+}
+
+/** Path as it was allowed and is changed: after a link, `..` is another folder to a shell than in the text. */
+function normalized(path: string, allow: (path: string) => void): string {
+  const plain = posix.normalize(path)
+  allow(plain)
+  return plain
 }
 
 type Answer = Parameters<Parameters<Conversation['ask']>[1]>[0]
@@ -135,14 +144,16 @@ class Reading {
 
 const isErrno = (text: string): text is `E${Uppercase<string>}` => /^E[A-Z]+$/.test(text)
 
+/** Opening a device or a pipe may do something, or wait for ever. */
 const CHECK_READ = `[ -e "$f" ] || fail ENOENT
 [ ! -d "$f" ] || fail EISDIR
+[ -f "$f" ] || fail EINVAL
 [ -r "$f" ] || fail EACCES`
 
 /** Copies the file first: files of sysfs show their length only when read, and those of procfs change between two reads. */
 const READ = `${CHECK_READ}
-[ -d "$base/.read" ] || mkdir -p "$base/.read"
-t=$base/.read/$$
+[ -d "$base/${RUNS}/.read" ] || mkdir -p "$base/${RUNS}/.read"
+t=$base/${RUNS}/.read/$$
 head -c ${LIMITS.record + 1} "$f" >"$t" 2>/dev/null || { rm -f "$t"; fail EIO; }
 n=$(($(wc -c <"$t")))
 [ "$n" -le ${LIMITS.record} ] || { rm -f "$t"; fail EFBIG; }
@@ -150,19 +161,46 @@ printf 'o %d\\n' "$n"
 cat "$t"
 rm -f "$t"`
 
+/** Folders below that of ironstage whose files are trusted, and that no file of a step is in. */
+export const RECORD_FOLDERS = [RUNS, 'loops'] as const
+
+/**
+ * Goes to the folder of the file. Every change is then relative to it: links that are changed later lead nowhere. Refuses a
+ * folder of records under any of its names, as seen through another root, a bind mount or a link.
+ */
+const ENTER = `
+apart() {
+  for k in "$base/${RUNS}"/* "$base/${RUNS}/.new"/*; do [ ! . -ef "$k" ] || fail EACCES; done
+  at=.
+  while :; do
+    for k in ${RECORD_FOLDERS.join(' ')}; do [ ! "$at" -ef "$base/$k" ] || fail EACCES; done
+    [ -d "$at/.." ] || fail ENOENT
+    [ ! "$at" -ef "$at/.." ] || return 0
+    at=$at/..
+  done
+}
+enter() { cd -P "$1" 2>/dev/null || fail EACCES; apart; }
+name=\${f##*/} folder=\${f%/*}/
+n=./$name t=./.$name.ironstage`
+
 /** Replaces the file by a rename, so that no process reads half of it and the script is idempotent. */
-const writeScript = (path: string, input: string, length: number, mode: number): string => `
-mkdir -p ${shellWord(posix.dirname(path))} 2>/dev/null || fail EACCES
-[ ! -d "$f" ] || fail EISDIR
-t=${shellWord(`${posix.dirname(path)}/.${posix.basename(path)}.ironstage`)}
+const writeScript = (input: string, length: number, mode: number): string => `${ENTER}
+at=$folder
+while [ ! -d "$at" ] && [ -n "$at" ]; do at=\${at%/}; at=\${at%/*}/; done
+enter "\${at:-/}"
+[ -d "$folder" ] || mkdir -p "$folder" 2>/dev/null || fail EACCES
+enter "$folder"
+[ ! -d "$n" ] || fail EISDIR
+[ ! -L "$t" ] || rm -f "$t"
 ( ${input} ) 2>/dev/null || fail EIO
 [ "$(($(wc -c <"$t")))" -eq ${length} ] || { rm -f "$t"; fail EIO; }
-chmod ${mode.toString(8)} "$t" && mv -f "$t" "$f" || { rm -f "$t"; fail EIO; }`
+chmod ${mode.toString(8)} "$t" && mv -f "$t" "$n" || { rm -f "$t"; fail EIO; }`
 
-const REMOVE = `
+const REMOVE = `${ENTER}
 [ -e "$f" ] || [ -L "$f" ] || { printf 'k\\n'; exit 0; }
-[ ! -d "$f" ] || fail EISDIR
-rm -f "$f" 2>/dev/null || fail EACCES`
+enter "$folder"
+[ ! -d "$n" ] || fail EISDIR
+rm -f "$n" 2>/dev/null || fail EACCES`
 
 const EXISTS = `if [ -e "$f" ] || [ -L "$f" ]; then printf 'y\\n'; fi`
 
@@ -170,8 +208,8 @@ const LIST = `
 [ -e "$f" ] || fail ENOENT
 [ -d "$f" ] || fail ENOTDIR
 [ -r "$f" ] || fail EACCES
-[ -d "$base/.read" ] || mkdir -p "$base/.read"
-t=$base/.read/$$
+[ -d "$base/${RUNS}/.read" ] || mkdir -p "$base/${RUNS}/.read"
+t=$base/${RUNS}/.read/$$
 ls -1A "$f" >"$t" 2>/dev/null
 printf 'o %d\\n' "$(($(wc -c <"$t")))"
 cat "$t"

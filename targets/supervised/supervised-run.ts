@@ -1,6 +1,7 @@
-import { errorChain, UserError } from '../../runtime/index.js'
+import { errorChain, sizeText, UserError } from '../../runtime/index.js'
 import type { Exit, OutputChunk, Run, RunId } from '../executor.js'
 import { TargetRebooted, type Conversation } from './conversation.js'
+import { ERRORS } from '../errors.js'
 import { LIMITS } from './limits.js'
 import { LinkLost } from './login-shell.js'
 import type { Record } from './records.js'
@@ -17,6 +18,26 @@ export class RunRefused extends Error {
   override readonly name = 'RunRefused'
 }
 
+/** A command was ended because it printed more than the target stores. */
+export class OutputRefused extends UserError {
+  override readonly name = 'OutputRefused'
+
+  /**
+   * @param program its name; null when another session has started it
+   * @param atLimit whether the limit was reached; otherwise the target had no room left
+   */
+  constructor(program: string | null, target: string, atLimit: boolean) {
+    const who = program ?? 'the command'
+    super(
+      'too-much-output',
+      atLimit
+        ? `${who} printed more than ${sizeText(LIMITS.output)} on ${target}`
+        : `the output of ${who} does not fit into the memory of ${target}`,
+      { remedy: ERRORS['too-much-output'].remedy },
+    )
+  }
+}
+
 /** The target does not know a run. */
 class UnknownRun extends UserError {
   override readonly name = 'UnknownRun'
@@ -31,6 +52,8 @@ interface RunPlace {
   skip?: number
   /** Completes the message `HOST has not answered for 10 minutes while ...`. */
   doing?: string
+  /** Program of the command, for messages. */
+  program?: string
 }
 
 /** Follows a run over lost links, from the position reached. */
@@ -41,9 +64,11 @@ export class SupervisedRun implements Run {
   readonly #chunks = new Chunks()
   readonly #at: Position
   readonly #doing: string
+  readonly #program: string | null
   #skip: number
   #exit: Exit | undefined
   #refused: string | undefined
+  #flood: string | undefined
   #there = (): void => {}
   #notThere = (_: unknown): void => {}
   /** Resolves when the target has the run; rejects when it does not, or its guard refused the command. */
@@ -57,9 +82,10 @@ export class SupervisedRun implements Run {
     conversation: Conversation,
     readonly id: RunId,
     first: ((nonce: string) => string) | null,
-    { at = { stdout: 0, stderr: 0 }, skip = 0, doing = `waiting for the run ${id}` }: RunPlace = {},
+    { at = { stdout: 0, stderr: 0 }, skip = 0, doing = `waiting for the run ${id}`, program }: RunPlace = {},
   ) {
     this.#doing = doing
+    this.#program = program ?? null
     this.#conversation = conversation
     this.#at = { ...at }
     this.#skip = skip
@@ -107,6 +133,8 @@ export class SupervisedRun implements Run {
     }
     if (this.#refused !== undefined) this.#notThere(new RunRefused(this.#refused))
     this.#there()
+    if (this.#flood !== undefined)
+      throw new OutputRefused(this.#program, this.#conversation.name, this.#flood === 'limit')
     return this.#exit!
   }
 
@@ -127,6 +155,9 @@ export class SupervisedRun implements Run {
         throw new Restage()
       case 'w':
         this.#refused = record.text
+        return false
+      case 'm':
+        this.#flood = record.text
         return false
       case 'x':
         this.#exit = exitOf(Number(record.text))

@@ -221,7 +221,7 @@ test('the exit of a run whose supervisor was killed is unknown, and its command 
   await using _ = executor
   const argv = ['sh', '-c', `echo x >>${folder}/count; sleep 0.4`] as const
   const run = await executor.start({ argv, effect: 'writes', id: 'x' })
-  process.kill(Number((await readFile(join(folder, 'x/pid'), 'utf8')).split(' ')[0]), 'SIGKILL')
+  process.kill(Number((await readFile(join(folder, 'runs/x/pid'), 'utf8')).split(' ')[0]), 'SIGKILL')
   expect(await run.exit).toEqual({ kind: 'unknown', why: 'its supervisor on the target was killed' })
   const again = await executor.start({ argv, effect: 'writes', id: 'x' })
   expect(await again.exit).toMatchObject({ kind: 'unknown' })
@@ -268,7 +268,7 @@ test('a script that arrives in part runs no command', async () => {
   await whole.facts()
   await using executor = (await target(cutting, { folder, timeout: 1 })).executor
   await expect(executor.start({ argv: ['touch', join(folder, 'never')], effect: 'writes' })).rejects.toThrow()
-  expect(await readdir(folder)).toEqual([])
+  expect(await readdir(folder, { recursive: true })).toEqual(['runs', 'runs/.new'])
 })
 
 test('folders have mode 0700 and input 0600, and the input is removed in the end', async () => {
@@ -282,16 +282,16 @@ test('folders have mode 0700 and input 0600, and the input is removed in the end
     stdin: large,
   })
   expect((await stat(folder)).mode & 0o777).toBe(0o700)
-  expect((await stat(join(folder, 'z'))).mode & 0o777).toBe(0o700)
-  const beside = join(folder, '.new')
+  expect((await stat(join(folder, 'runs/z'))).mode & 0o777).toBe(0o700)
+  const beside = join(folder, 'runs/.new')
   const [own] = await readdir(beside)
   expect((await stat(beside)).mode & 0o777).toBe(0o700)
   expect((await stat(join(beside, own!, 'in'))).mode & 0o777).toBe(0o600)
   await run.exit
   // The exit code is there a moment before the input is gone.
   await expect.poll(() => readdir(beside)).toEqual([])
-  expect((await readdir(join(folder, 'z'))).sort()).toEqual(['err', 'exit', 'group', 'out', 'pid'])
-  expect((await readdir(folder)).filter((name) => name.startsWith('staged'))).toEqual([])
+  expect((await readdir(join(folder, 'runs/z'))).sort()).toEqual(['err', 'exit', 'group', 'out', 'pid'])
+  expect((await readdir(folder, { recursive: true })).filter((name) => name.includes('staged'))).toEqual([])
 })
 
 test('files of killed processes are removed once they are too old to be used', async () => {
@@ -302,20 +302,33 @@ test('files of killed processes are removed once they are too old to be used', a
     await writeFile(join(folder, path), '')
     await utimes(join(folder, path), days(age), days(age))
   }
-  await left('ended-long-ago/exit', 8)
-  await left('ended/exit', 2)
-  await left('at-work/out', 8)
+  await left('runs/ended-long-ago/exit', 8)
+  await left('runs/ended/exit', 2)
+  await left('runs/at-work/out', 8)
   await left('old.ign', 2)
   await left('new.ign', 0.5)
+  await left('runs/.read/4711', 2)
+  for (const name of ['run-1', 'staged-1']) {
+    await mkdir(join(folder, 'runs/.new', name), { recursive: true })
+    await utimes(join(folder, 'runs/.new', name), days(2), days(2))
+  }
+  // Files that an earlier ironstage has left, and those of a disk that is mounted there.
   await left('staged-1', 2)
-  await left('.read/4711', 2)
-  await mkdir(join(folder, '.new/run-1'), { recursive: true })
+  await left('.new/run-1/in', 2)
   await utimes(join(folder, '.new/run-1'), days(2), days(2))
+  await left('mnt/sda1/exit', 8)
+  await left('mnt/sda1/prod.ign', 8)
+  await left('mnt/old.ign/file', 8)
+  await utimes(join(folder, 'mnt/old.ign'), days(8), days(8))
   await chmod(folder, 0o700)
   await using executor = (await target(undefined, { folder })).executor
   await executor.facts()
   expect((await readdir(folder, { recursive: true })).sort()).toEqual(
-    ['.new', '.read', 'at-work', 'at-work/out', 'ended', 'ended/exit', 'new.ign'].sort(),
+    [
+      ...['.new', 'mnt', 'mnt/old.ign', 'mnt/old.ign/file', 'mnt/sda1', 'mnt/sda1/exit', 'mnt/sda1/prod.ign'],
+      ...['new.ign', 'runs', 'runs/.new', 'runs/.read', 'runs/at-work', 'runs/at-work/out', 'runs/ended'],
+      'runs/ended/exit',
+    ].sort(),
   )
 })
 

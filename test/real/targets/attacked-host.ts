@@ -6,6 +6,8 @@ import { SHELL_ATTACKS, type Attack } from './attacks.js'
 import { tool } from '../peers.js'
 
 const MIB = 2 ** 20
+/** Name of a service's socket, which is in no folder. */
+const ABSTRACT = `ironstage-canary-${process.pid}`
 
 /** Disks, files, a process and services of this host that no step may touch. Needs root. */
 export class AttackedHost implements AsyncDisposable {
@@ -52,7 +54,7 @@ export class AttackedHost implements AsyncDisposable {
       ...{
         HOST_PID: String(this.#process?.pid),
         UNIX: join(this.services, 'service.sock'),
-        ABSTRACT: 'ironstage-canary',
+        ABSTRACT,
       },
       ...{ PORT: String(this.#port), NODE: process.execPath },
     }
@@ -134,7 +136,7 @@ echo all done
     await writeFile(join(this.folder, 'bin/sync'), '#!/bin/sh\nfor last; do echo destroyed >"$last"; done\n')
     await chmod(join(this.folder, 'bin/sync'), 0o755)
     this.#process = spawn('sleep', ['3600'], { stdio: 'ignore' })
-    for (const at of [join(this.services, 'service.sock'), '\0ironstage-canary', 0]) {
+    for (const at of [join(this.services, 'service.sock'), `\0${ABSTRACT}`, 0]) {
       const server = createServer((socket) => {
         this.#spoken++
         socket.on('error', () => {}).destroy()
@@ -158,13 +160,18 @@ echo all done
    */
   async #attachVictim(path: string): Promise<string> {
     for (let number = 100; number < 116; number++) {
-      await done('losetup', `/dev/loop${number}`, path)
-      await done('losetup', '--detach', `/dev/loop${number}`)
+      await tool('losetup', `/dev/loop${number}`, path)
+      await tool('losetup', '--detach', `/dev/loop${number}`)
     }
-    const device = '/dev/loop116'
-    await done('losetup', device, path)
-    this.#undo.push(() => tool('losetup', '--detach', device))
-    return device
+    // Another run of these attacks may be at work on this host.
+    for (let number = 116; number < 132; number++) {
+      const device = `/dev/loop${number}`
+      const { code } = await tool('losetup', device, path)
+      if (code !== 0) continue
+      this.#undo.push(() => tool('losetup', '--detach', device))
+      return device
+    }
+    throw new Error(`no loop device from 116 to 131 takes ${path}`)
   }
 
   async #attach(path: string): Promise<string> {

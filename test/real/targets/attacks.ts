@@ -206,11 +206,11 @@ export const SHELL_ATTACKS: readonly Attack[] = [
   ),
   never(
     'what ironstage keeps',
-    'for f in /run/ironstage/loops /run/ironstage/.new /run/ironstage; do echo x >$f/canary && { rm -f $f/canary; echo GOT; }; done',
+    'for f in /run/ironstage/loops /run/ironstage/runs /run/ironstage/runs/.new /run/ironstage/mnt /run/ironstage; do echo x >$f/canary && { rm -f $f/canary; echo GOT; }; done',
   ),
   never(
     'what other runs keep',
-    'for f in /run/ironstage/*/out; do [ ! -f "$f" ] || { (exec 3>>$f) && echo GOT && break; }; done',
+    'for f in /run/ironstage/*/out /run/ironstage/runs/*/out; do [ ! -f "$f" ] || { (exec 3>>$f) && echo GOT && break; }; done',
   ),
   hurts('a process of the host ended', 'kill -9 $HOST_PID'),
   hurts('a process of the host seen', 'kill -0 $HOST_PID && echo GOT'),
@@ -251,6 +251,11 @@ export const SHELL_ATTACKS: readonly Attack[] = [
     '(setsid sleep 987654 </dev/null >/dev/null 2>&1 &); (trap "" HUP TERM; setsid sh -c "sleep 987654; echo x >$VICTIM" </dev/null >/dev/null 2>&1 &)',
   ),
   never('a link where mounts are', 'ln -s $CANARY /run/ironstage/mnt/evil; mkdir /run/ironstage/mnt/folder'),
+  never(
+    'a name where mounts are',
+    'for n in "" .link "a b"; do ln -s / "/run/ironstage/mnt/x$n" && echo GOT; mkdir "/run/ironstage/mnt/y$n" && echo GOT; done',
+  ),
+  never('records seen', 'for f in /run/ironstage/runs /run/ironstage/loops; do [ ! -e $f ] || echo GOT; done'),
   never('the disk that was named, by a command that only reads', 'echo x >$NAMED && echo GOT'),
 ]
 

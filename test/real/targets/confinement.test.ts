@@ -8,6 +8,7 @@ import { openLocalTarget, openSshTarget, parsePins, parseSshTarget, type Capabil
 import { COMMAND_ATTACKS, SHELL_ATTACKS } from './attacks.js'
 import { AttackedHost } from './attacked-host.js'
 import { attacked, commanded } from './attacking.js'
+import { SUPERVISOR_ATTACKS } from './supervisor-attacks.js'
 import { realBinary } from '../coreos-installer.js'
 import { MachineWithDisk } from '../machine-with-disk.js'
 import { debianProgram, tool } from '../peers.js'
@@ -78,6 +79,14 @@ describe('on this host', () => {
     await rm('/run/ironstage/mnt/folder', { recursive: true, force: true })
   })
 
+  test.each(SUPERVISOR_ATTACKS)('the supervisor is not led to change anything by %s', async (_, attack) => {
+    const before = await host.state()
+    await using opened = await local()
+    const outside = async (text: string) => (await tool('sh', '-c', text)).stdout
+    await attack({ executor: opened.target.executor, host, named: opened.disk.path, outside })
+    expect(await host.state()).toBe(before)
+  })
+
   test('what is written to the disk that was named arrives, and its partitions appear', async () => {
     await using opened = await local()
     const { executor } = opened.target
@@ -125,10 +134,9 @@ describe('behind SSH', () => {
     await target?.[Symbol.asyncDispose]()
   })
 
-  test('none changes anything through the guard', async () => {
-    const before = await host.state()
+  async function behindSsh() {
     const { home, machine, disk } = target
-    await using opened = await openSshTarget({
+    return openSshTarget({
       address: parseSshTarget(`ssh://root@127.0.0.1:${machine.ports.any}`),
       surroundings: { home, userName: 'me', agentSocket: null },
       pins: parsePins([await machine.hostKey()]),
@@ -136,6 +144,20 @@ describe('behind SSH', () => {
       ...{ clock, random: systemRandom, logger: silent },
       ...{ device: disk.device, yesErase: disk.file },
     })
+  }
+
+  test.each(SUPERVISOR_ATTACKS)('the supervisor is not led to change anything by %s', async (_, attack) => {
+    const before = await host.state()
+    await using opened = await behindSsh()
+    const outside = async (text: string) => (await target.machine.run(text)).stdout
+    await attack({ executor: opened.target.executor, host, named: target.disk.device, outside })
+    expect(await host.state()).toBe(before)
+  })
+
+  test('none changes anything through the guard', async () => {
+    const before = await host.state()
+    const { disk } = target
+    await using opened = await behindSsh()
     const { executor, confinement } = opened.target
     expect(confinement).toMatch(/^namespaces and capabilities; devices by (?!a \/dev)/)
     expect(await attacked(executor, host, disk.device)).toEqual([])
