@@ -2,9 +2,12 @@ import type { CellText } from '../supervised/scripts.js'
 import { shellWord } from '../supervised/shell-words.js'
 import { ALWAYS, type CellNeeds } from './needs.js'
 import { policyFunctions, type DevicePolicyKind } from './device-policy.js'
+import { printedFilter, privilegeWords, type SyscallFiltering } from './filter-loader.js'
 
 export interface CellParts {
   policy: DevicePolicyKind
+  /** Null where system calls are not filtered. */
+  filtering: SyscallFiltering | null
   needs: CellNeeds
   /** Shell text that defines `hold_disks`, and sets `$allowed` (kernel names of the named disks) unless a guard has set it. */
   resolve: string
@@ -134,8 +137,12 @@ const KERNEL_TYPES =
 const READ_IN_RUN = ['udev', 'log', 'media/iso', 'coreos-installer', 'ostree-live']
 
 /** Runs as the first process of the new namespaces: `cell D GROUP DEVICES DISKS COMMAND...`. */
-function setupText({ needs, root, links }: CellParts): string {
+function setupText({ needs, root, links, ...parts }: CellParts): string {
+  // On a disposable target programs of any kind run, containers too.
+  const filtering = needs.files ? null : parts.filtering
   const capabilities = [...ALWAYS, ...needs.capabilities, ...(root === '' ? [] : ['sys_chroot'])]
+  const bounds = capabilities.map((name) => `+${name}`).join(',')
+  const options = `--inh-caps=-all --ambient-caps=-all --bounding-set=-all,${bounds}`
   const trees = root === '' ? [''] : ['', root]
   const each = (text: (tree: string) => string) => trees.map((tree) => text(quotedPath(tree))).join('\n')
   const readOnly = needs.files ? 'nodev' : 'ro,nodev,nosuid'
@@ -189,12 +196,9 @@ ${
   done
   for p in ${READ_IN_RUN.join(' ')}; do [ ! -d "/run/$p" ] || printf '%s\\n' "/run/$p $new/run/$p none X-mount.mkdir,bind,ro,nosuid,nodev,noexec"; done
   printf '%s\\n' "$base $new$base none X-mount.mkdir,bind,ro,nosuid,nodev,noexec"
-  printf '%s\\n' "$base/mnt $new$base/mnt none rbind"
+${needs.writesDisk ? `  printf '%s\\n' "$base/mnt $new$base/mnt none rbind"` : READABLE_MOUNTS}
 ${needs.udevControl ? '' : `  [ ! -S /run/udev/control ] || printf '%s\\n' "/dev/null $new/run/udev/control none bind"`}
-  while read -r a b c e f g h path; do
-    case $path in /run/* | /dev/* | /proc/* | /sys/* | *[!A-Za-z0-9_./:@%+=,-]* | '') ;;
-    /*) [ ! -S "$new$path" ] || printf '%s\\n' "/dev/null $new$path none bind" ;; esac
-  done </proc/net/unix
+${filtering === null || needs.unixSockets ? COVERED_SOCKETS : ''}
 } >"$fstab"
 mount -a -T "$fstab" || fail 'its own file systems could not be mounted'
 cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/fd /dev/stdin /dev/stdout /dev/stderr "$new/dev/" 2>/dev/null
@@ -217,6 +221,9 @@ ${needs.devices.map((pattern) => `for n in /dev/${pattern}; do [ ! -c "$n" ] || 
 ${links ? LINKS : ''}
 mkdir "$new/run/ironstage-cell" "$new/run/tmp"
 printf '%s\\n' "$devices" >"$new/run/ironstage-cell/devices"
+${filtering === null ? '' : `{
+${printedFilter(filtering, needs)}
+} >"$new/run/ironstage-cell/filter"`}
 ${needs.partitions ? SETTLING : ''}
 ${
   needs.network
@@ -249,9 +256,22 @@ umask 077
 TMPDIR=/run/tmp
 ${needs.partitions ? 'PATH=/run/ironstage-cell:$PATH' : ''}
 export TMPDIR PATH
-exec unshare --cgroup${needs.network ? '' : ' --net'} setpriv --inh-caps=-all --ambient-caps=-all --bounding-set=-all,${capabilities.map((name) => `+${name}`).join(',')} \\
-  sh -c '"$@" 2>&3 3>&-; exit "$?"' cell "$@" 3>&9 2>/dev/null 9>&- 4>&- 5>&- 6>&- 7>&- 8>&-`
+exec 3>&9 2>&9 9>&- 4>&- 5>&- 6>&- 7>&- 8<${filtering === null ? '&-' : '/run/ironstage-cell/filter'}
+exec unshare --cgroup${needs.network ? '' : ' --net'} ${privilegeWords(options, filtering)} \\
+  sh -c 'exec 2>/dev/null; "$@" 2>&3 3>&- 8<&-; exit "$?"' cell "$@"`
 }
+
+/** Binds what is mounted for the steps, one by one: an option of a recursive bind holds only for the topmost mount. */
+const READABLE_MOUNTS = `  printf '%s\\n' "$base/mnt $new$base/mnt none bind,ro,nosuid,nodev,noexec"
+  while read -r a b c r m rest; do
+    case $m in "$base/mnt/"*) printf '%s\\n' "$m $new$m none bind,ro,nosuid,nodev,noexec" ;; esac
+  done </proc/self/mountinfo`
+
+/** Covers up the sockets of services where they are now. */
+const COVERED_SOCKETS = `  while read -r a b c e f g h path; do
+    case $path in /run/* | /dev/* | /proc/* | /sys/* | *[!A-Za-z0-9_./:@%+=,-]* | '') ;;
+    /*) [ ! -S "$new$path" ] || printf '%s\\n' "/dev/null $new$path none bind" ;; esac
+  done </proc/net/unix`
 
 const quotedPath = (path: string): string => {
   if (/^[\w./-]*$/.test(path)) return path

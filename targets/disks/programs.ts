@@ -65,6 +65,8 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     needs: ([verb]) => ({
       network: true,
       udevControl: true,
+      // gpg, which verifies signatures, has helpers.
+      unixSockets: true,
       ...(verb === 'install' ? tables() : {}),
     }),
   },
