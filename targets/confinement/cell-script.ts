@@ -221,9 +221,13 @@ ${needs.devices.map((pattern) => `for n in /dev/${pattern}; do [ ! -c "$n" ] || 
 ${links ? LINKS : ''}
 mkdir "$new/run/ironstage-cell" "$new/run/tmp"
 printf '%s\\n' "$devices" >"$new/run/ironstage-cell/devices"
-${filtering === null ? '' : `{
+${
+  filtering === null
+    ? ''
+    : `{
 ${printedFilter(filtering, needs)}
-} >"$new/run/ironstage-cell/filter"`}
+} >"$new/run/ironstage-cell/filter"`
+}
 ${needs.partitions ? SETTLING : ''}
 ${
   needs.network
