@@ -133,6 +133,9 @@ done`
 const KERNEL_TYPES =
   'proc | sysfs | devtmpfs | devpts | cgroup | cgroup2 | debugfs | tracefs | securityfs | configfs | bpf | mqueue | fusectl | pstore | efivarfs | autofs | binfmt_misc | selinuxfs | nsfs | rpc_pipefs'
 
+/** Mount options of files that a command only reads. */
+const SAFE_TO_READ = 'ro,nosuid,nodev,noexec'
+
 /** Folders of the target's /run that programs read; sockets and files of services stay outside of the cell. */
 const READ_IN_RUN = ['udev', 'log', 'media/iso', 'coreos-installer', 'ostree-live']
 
@@ -194,13 +197,14 @@ ${
     case $p in firmware/*) a=${needs.efiVariables ? 'rw' : 'ro'} ;; fs/cgroup) a=rw ;; *) a=ro ;; esac
     case $here in *" /sys/$p "*) printf '%s\\n' "/sys/$p $new/sys/$p none bind,$a,nosuid,nodev,noexec" ;; esac
   done
-  for p in ${READ_IN_RUN.join(' ')}; do [ ! -d "/run/$p" ] || printf '%s\\n' "/run/$p $new/run/$p none X-mount.mkdir,bind,ro,nosuid,nodev,noexec"; done
-  printf '%s\\n' "$base $new$base none X-mount.mkdir,bind,ro,nosuid,nodev,noexec"
-${needs.writesDisk ? `  printf '%s\\n' "$base/mnt $new$base/mnt none rbind"` : READABLE_MOUNTS}
+  for p in ${READ_IN_RUN.join(' ')}; do [ ! -d "/run/$p" ] || printf '%s\\n' "/run/$p $new/run/$p none X-mount.mkdir,bind,${SAFE_TO_READ}"; done
+  printf '%s\\n' "$base $new$base none X-mount.mkdir,bind,${SAFE_TO_READ}"
+  printf '%s\\n' "$base/mnt $new$base/mnt none ${needs.writesDisk ? 'rbind' : `bind,${SAFE_TO_READ}`}"
 ${needs.udevControl ? '' : `  [ ! -S /run/udev/control ] || printf '%s\\n' "/dev/null $new/run/udev/control none bind"`}
 ${filtering === null || needs.unixSockets ? COVERED_SOCKETS : ''}
 } >"$fstab"
 mount -a -T "$fstab" || fail 'its own file systems could not be mounted'
+${needs.writesDisk ? '' : READABLE_MOUNTS}
 cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/fd /dev/stdin /dev/stdout /dev/stderr "$new/dev/" 2>/dev/null
 [ -c "$new/dev/null" ] || fail 'its own device nodes could not be made'
 ln -s pts/ptmx "$new/dev/ptmx"
@@ -266,10 +270,9 @@ exec unshare --cgroup${needs.network ? '' : ' --net'} ${privilegeWords(options, 
 }
 
 /** Binds what is mounted for the steps, one by one: an option of a recursive bind holds only for the topmost mount. */
-const READABLE_MOUNTS = `  printf '%s\\n' "$base/mnt $new$base/mnt none bind,ro,nosuid,nodev,noexec"
-  while read -r a b c r m rest; do
-    case $m in "$base/mnt/"*) printf '%s\\n' "$m $new$m none bind,ro,nosuid,nodev,noexec" ;; esac
-  done </proc/self/mountinfo`
+const READABLE_MOUNTS = `while read -r a b c r m rest; do
+  case $m in "$base/mnt/"*) mount -o bind,${SAFE_TO_READ} "$m" "$new$m" || fail "$m could not be made read-only" ;; esac
+done </proc/self/mountinfo`
 
 /** Covers up the sockets of services where they are now. */
 const COVERED_SOCKETS = `  while read -r a b c e f g h path; do

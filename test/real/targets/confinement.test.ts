@@ -98,7 +98,7 @@ describe('on this host', () => {
       }
       const run = async (...argv: [string, ...string[]]) => (await finish(executor, argv, { effect: 'reads' })).exit
       expect(await run('sh', '-c', 'exit 7')).toEqual({ kind: 'exited', code: 7 })
-      expect(await run('sh', '-c', 'kill -TERM $$')).toEqual({ kind: 'exited', code: 143 })
+      expect(await run('sh', '-c', 'kill -TERM $$')).toEqual({ kind: 'signalled', signal: 'SIGTERM' })
       expect(await run('udevadm', 'settle')).toEqual({ kind: 'exited', code: 0 })
       const { stderr, stdout } = await finish(executor, ['sh', '-c', 'ls /proc/self/fd; echo said >&2'], {
         effect: 'reads',
