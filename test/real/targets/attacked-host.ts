@@ -18,6 +18,7 @@ export class AttackedHost implements AsyncDisposable {
   #mounted = ''
   #named = ''
   #port = 0
+  #perl = ''
 
   private constructor(
     place: string,
@@ -55,7 +56,7 @@ export class AttackedHost implements AsyncDisposable {
         SOCKETS: join(this.folder, 'sockets'),
         CALLS: join(this.folder, 'calls'),
       },
-      ...{ PORT: String(this.#port), NODE: process.execPath },
+      ...{ PORT: String(this.#port), NODE: process.execPath, PERL: this.#perl },
     }
   }
 
@@ -141,6 +142,7 @@ echo all done
     await this.#serve('\0ironstage-canary')
     this.#port = ((await this.#serve(0)).address() as AddressInfo).port
     await this.#serveInFolder(join(this.folder, 'sockets'))
+    this.#perl = (await done('sh', '-c', 'command -v perl')).trim()
     await debianProgram('gcc', 'gcc')
     await done('gcc', '-O1', '-Wall', '-o', join(this.folder, 'calls'), peer('attack-calls.c'))
     await debianProgram('keyctl', 'keyutils')

@@ -31,15 +31,15 @@ export async function readsMounted(executor: Executor, partition: string): Promi
   expect(await run('writes', 'mount', '-o', 'rw', partition, folder)).toEqual(well)
   try {
     expect(await run('reads', 'ls', `${folder}/lost+found`)).toEqual(well)
-    const touched = await finish(executor, ['sh', '-c', `echo x >${folder}/file`], { effect: 'reads' })
+    const touched = await finish(executor, ['sh', '-c', `echo x >${folder}/canary`], { effect: 'reads' })
     expect(touched).toMatchObject({
       exit: { kind: 'exited' },
       stderr: expect.stringContaining('Read-only file system'),
     })
     expect(await run('reads', 'sh', '-c', `mount -o remount,bind,rw ${folder}`)).not.toEqual(well)
-    expect(await run('reads', 'test', '-e', `${folder}/file`)).toEqual({ kind: 'exited', code: 1 })
-    expect(await run('writes', 'touch', `${folder}/file`)).toEqual(well)
-    expect(await run('reads', 'test', '-e', `${folder}/file`)).toEqual(well)
+    expect(await run('reads', 'test', '-e', `${folder}/canary`)).toEqual({ kind: 'exited', code: 1 })
+    expect(await run('writes', 'touch', `${folder}/canary`)).toEqual(well)
+    expect(await run('reads', 'test', '-e', `${folder}/canary`)).toEqual(well)
   } finally {
     expect(await run('writes', 'umount', folder)).toEqual(well)
     await run('writes', 'rmdir', folder)

@@ -5,7 +5,7 @@
  * - `CANARY`: a folder of the host with a file in it; `MOUNTED`: a disk that was not named and is mounted;
  * - `NAMED`: the disk that was named; `HOST_PID`: a process of the host; `T`: a folder that may be written;
  * - `FOLDER`: has a link to the victim, and a program `bin/sync` that writes what it is given;
- * - `UNIX`, `ABSTRACT`, `PORT`: a service of the host that counts who speaks to it; `NODE`: a program;
+ * - `UNIX`, `ABSTRACT`, `PORT`: a service of the host that counts who speaks to it; `NODE`, `PERL`: programs;
  * - `SOCKETS`: a folder with sockets of such services; `CALLS`: the program of `peers/attack-calls.c`.
  *
  * An attack that has got something which it must not have, without having used it, prints `GOT`.
@@ -44,7 +44,7 @@ const connects = (name: string, text: string, bare: Attack['bare'] = 'hurts'): A
 const byName = (name: string, file: string) =>
   connects(
     name,
-    `P="$SOCKETS/${file}" perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un($ENV{P}))'`,
+    `P="$SOCKETS/${file}" $PERL -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un($ENV{P}))'`,
   )
 
 /** Services of the host, its keyrings, and what the kernel has beside files, processes and networks. */
@@ -61,15 +61,15 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
   byName('at a second place of its file system', 'second/there.sock'),
   connects(
     'by a datagram of a pair of sockets',
-    `perl -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_DGRAM, 0) && send(A, "x", 0, pack_sockaddr_un("$ENV{SOCKETS}/datagrams.sock"))'; sleep 0.2`,
+    `$PERL -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_DGRAM, 0) && send(A, "x", 0, pack_sockaddr_un("$ENV{SOCKETS}/datagrams.sock"))'; sleep 0.2`,
   ),
   connects(
     'by a datagram',
-    `perl -MSocket -e 'socket(S, AF_UNIX, SOCK_DGRAM, 0) && send(S, "x", 0, pack_sockaddr_un("$ENV{SOCKETS}/datagrams.sock"))'; sleep 0.2`,
+    `$PERL -MSocket -e 'socket(S, AF_UNIX, SOCK_DGRAM, 0) && send(S, "x", 0, pack_sockaddr_un("$ENV{SOCKETS}/datagrams.sock"))'; sleep 0.2`,
   ),
   connects(
     'by sequenced packets',
-    `perl -MSocket -e 'socket(S, AF_UNIX, 5, 0) && connect(S, pack_sockaddr_un("$ENV{SOCKETS}/packets.sock")) && print "GOT"'`,
+    `$PERL -MSocket -e 'socket(S, AF_UNIX, 5, 0) && connect(S, pack_sockaddr_un("$ENV{SOCKETS}/packets.sock")) && print "GOT"'`,
   ),
   never('a socket to the hypervisor', '$CALLS socket 40 1'),
   never('a socket of the crypto API', '$CALLS socket 38 5'),
