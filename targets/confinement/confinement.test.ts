@@ -144,6 +144,7 @@ describe('the script of a cell', () => {
   ] as const)('is valid in every shell, with the tree in %j and a filter that %s loads', (root, loader) => {
     const needs = { partitions: true, network: true, devices: ['ipmi[0-9]'] }
     const { open, watch, close } = text(needs, { root, loader })
+    expect(setup(open)).toMatch(/\nexec unshare --cgroup .*\bsetpriv\b/)
     for (const [shell, ...more] of SHELLS)
       for (const part of [open, setup(open), watch, close]) {
         const { stderr, status } = spawnSync(shell!, [...more, '-n'], { encoding: 'utf8', input: part })
