@@ -4,6 +4,8 @@ use warnings;
 use Socket;
 
 $| = 1;
+# It ends also when the test was killed.
+alarm 3600;
 
 sub bound {
   my ($name, $type) = @_;
