@@ -2,9 +2,12 @@ import { RUNS, type CellText } from '../supervised/scripts.js'
 import { shellWord } from '../supervised/shell-words.js'
 import { ALWAYS, type CellNeeds } from './needs.js'
 import { policyFunctions, type DevicePolicyKind } from './device-policy.js'
+import { printedFilter, privilegeWords, type SyscallFiltering } from './filter-loader.js'
 
 export interface CellParts {
   policy: DevicePolicyKind
+  /** Null where system calls are not filtered. */
+  filtering: SyscallFiltering | null
   needs: CellNeeds
   /** Shell text that defines `hold_disks`, and sets `$allowed` (kernel names of the named disks) unless a guard has set it. */
   resolve: string
@@ -136,6 +139,9 @@ done`
 const KERNEL_TYPES =
   'proc | sysfs | devtmpfs | devpts | cgroup | cgroup2 | debugfs | tracefs | securityfs | configfs | bpf | mqueue | fusectl | pstore | efivarfs | autofs | binfmt_misc | selinuxfs | nsfs | rpc_pipefs'
 
+/** Mount options of files that a command only reads. */
+const SAFE_TO_READ = 'ro,nosuid,nodev,noexec'
+
 /** Folders of the target's /run that programs read; sockets and files of services stay outside of the cell. */
 const READ_IN_RUN = ['udev', 'log', 'media/iso', 'coreos-installer', 'ostree-live']
 
@@ -177,8 +183,12 @@ own_mounts() {
 }`
 
 /** Runs as the first process of the new namespaces: `cell D INPUT GROUP DEVICES DISKS COMMAND...`. */
-function setupText({ needs, root, links }: CellParts): string {
+function setupText({ needs, root, links, ...parts }: CellParts): string {
+  // On a disposable target programs of any kind run, containers too.
+  const filtering = needs.files ? null : parts.filtering
   const capabilities = [...ALWAYS, ...needs.capabilities, ...(root === '' ? [] : ['sys_chroot'])]
+  const bounds = capabilities.map((name) => `+${name}`).join(',')
+  const options = `--inh-caps=-all --ambient-caps=-all --bounding-set=-all,${bounds}`
   const trees = root === '' ? [''] : ['', root]
   const each = (text: (tree: string) => string) => trees.map((tree) => text(quotedPath(tree))).join('\n')
   const readOnly = needs.files ? 'nodev' : 'ro,nodev,nosuid'
@@ -232,15 +242,12 @@ ${
     case $p in firmware/*) a=${needs.efiVariables ? 'rw' : 'ro'} ;; fs/cgroup) a=rw ;; *) a=ro ;; esac
     case $here in *" /sys/$p "*) printf '%s\\n' "/sys/$p $new/sys/$p none bind,$a,nosuid,nodev,noexec" ;; esac
   done
-  for p in ${READ_IN_RUN.join(' ')}; do [ ! -d "/run/$p" ] || printf '%s\\n' "/run/$p $new/run/$p none X-mount.mkdir,bind,ro,nosuid,nodev,noexec"; done
+  for p in ${READ_IN_RUN.join(' ')}; do [ ! -d "/run/$p" ] || printf '%s\\n' "/run/$p $new/run/$p none X-mount.mkdir,bind,${SAFE_TO_READ}"; done
   # Where its own folder is in the tree, it is covered.
   case $base in /run/* | /dev/*) ;; *) printf '%s\\n' "none $new$base tmpfs mode=700,nosuid,nodev,noexec" ;; esac
   own_mounts "$own/mnt" ${needs.writesDisk ? 'rw' : 'ro'}
 ${needs.udevControl ? '' : `  [ ! -S /run/udev/control ] || printf '%s\\n' "/dev/null $new/run/udev/control none bind"`}
-  while read -r a b c e f g h path; do
-    case $path in /run/* | /dev/* | /proc/* | /sys/* | *[!A-Za-z0-9_./:@%+=,-]* | '') ;;
-    /*) [ ! -S "$new$path" ] || printf '%s\\n' "/dev/null $new$path none bind" ;; esac
-  done </proc/net/unix
+${filtering === null || needs.unixSockets ? COVERED_SOCKETS : ''}
 } >"$fstab"
 mount -a -T "$fstab" || fail 'its own file systems could not be mounted'
 cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/fd /dev/stdin /dev/stdout /dev/stderr "$new/dev/" 2>/dev/null
@@ -279,6 +286,13 @@ done
 cell_nodes "$new/dev" "$devices" "$made"
 ${needs.devices.map((pattern) => `for n in /dev/${pattern}; do [ ! -c "$n" ] || { mkdir -p "$new\${n%/*}"; cp -a "$n" "$new$n"; }; done`).join('\n')}
 ${links ? LINKS : ''}
+${
+  filtering === null
+    ? ''
+    : `{
+${printedFilter(filtering, needs)}
+} >"$new/run/ironstage-cell/filter"`
+}
 ${needs.partitions ? SETTLING : ''}
 ${
   needs.network
@@ -313,9 +327,16 @@ input=/run/ironstage-cell/input
 TMPDIR=/run/tmp
 ${needs.partitions ? 'PATH=/run/ironstage-cell:$PATH' : ''}
 export TMPDIR PATH
-exec unshare --cgroup${needs.network ? '' : ' --net'} setpriv --inh-caps=-all --ambient-caps=-all --bounding-set=-all,${capabilities.map((name) => `+${name}`).join(',')} \\
-  sh -c '"$@" 2>&3 3>&-; exit "$?"' cell "$@" <"$input" 3>&9 2>/dev/null 9>&- 4>&- 5>&- 6>&- 7>&- 8>&-`
+exec <"$input" 3>&9 2>&9 9>&- 4>&- 5>&- 6>&- 7>&- 8<${filtering === null ? '&-' : '/run/ironstage-cell/filter'}
+exec unshare --cgroup${needs.network ? '' : ' --net'} ${privilegeWords(options, filtering)} \\
+  sh -c 'exec 2>/dev/null; "$@" 2>&3 3>&- 8<&-; exit "$?"' cell "$@"`
 }
+
+/** Covers up the sockets of services where they are now. */
+const COVERED_SOCKETS = `  while read -r a b c e f g h path; do
+    case $path in /run/* | /dev/* | /proc/* | /sys/* | *[!A-Za-z0-9_./:@%+=,-]* | '') ;;
+    /*) [ ! -S "$new$path" ] || printf '%s\\n' "/dev/null $new$path none bind" ;; esac
+  done </proc/net/unix`
 
 const quotedPath = (path: string): string => {
   if (/^[\w./-]*$/.test(path)) return path

@@ -10,6 +10,7 @@ import { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { cellText } from './cell-script.js'
 import { describeConfinement, findConfinement, PROBE_FUNCTIONS } from './confinement.js'
 import { policyFunctions } from './device-policy.js'
+import type { FilterLoader } from './filter-loader.js'
 import { LEAST } from './needs.js'
 
 const SHELLS = [['/bin/sh'], ['/bin/bash'], ['/usr/bin/busybox', 'sh']].filter(([path]) => existsSync(path!))
@@ -56,8 +57,14 @@ describe('findConfinement', () => {
   })
 
   test('is described for reports', () => {
-    expect(describeConfinement({ devices: 'systemd' })).toBe(
-      'namespaces and capabilities; devices by a scope of systemd with a closed device policy',
+    const filtering = { processor: 'x86_64', loader: 'perl' } as const
+    expect(describeConfinement({ devices: 'systemd', filtering })).toBe(
+      'namespaces and capabilities; devices by a scope of systemd with a closed device policy; ' +
+        'system calls by a filter that perl loads',
+    )
+    expect(describeConfinement({ devices: 'none', filtering: null })).toBe(
+      'namespaces and capabilities; devices by a private /dev alone; ' +
+        'system calls are not filtered, so services of the machine can be reached',
     )
     expect(describeConfinement(null)).toBe('none: only the command lines are checked')
   })
@@ -113,13 +120,33 @@ describe('the probe of a scope of systemd', () => {
 })
 
 describe('the script of a cell', () => {
-  const text = (needs: Partial<typeof LEAST>, root = '') =>
-    cellText({ policy: 'none', needs: { ...LEAST, ...needs }, resolve: '', root, links: false })
+  const text = (needs: Partial<typeof LEAST>, { root = '', loader = null as FilterLoader | null } = {}) =>
+    cellText({
+      policy: 'none',
+      filtering: loader === null ? null : { processor: 'x86_64', loader },
+      needs: { ...LEAST, ...needs },
+      resolve: '',
+      root,
+      links: false,
+    })
+  /** The text that the first process of the cell runs. */
+  const setup = (open: string): string =>
+    spawnSync('sh', ['-c', `${open.slice(open.indexOf('cell_text='))}\nprintf %s "$cell_text"`], { encoding: 'utf8' })
+      .stdout
 
-  test.each(['', '/mnt/coreos'])('is valid in every shell, with the tree in %j', (root) => {
-    const { open, watch, close } = text({ partitions: true, network: true, devices: ['ipmi[0-9]'] }, root)
+  test.each([
+    ['', null],
+    ['/mnt/coreos', null],
+    ['', 'setpriv'],
+    ['', 'perl'],
+    ['', 'bwrap'],
+    ['/mnt/coreos', 'python3'],
+  ] as const)('is valid in every shell, with the tree in %j and a filter that %s loads', (root, loader) => {
+    const needs = { partitions: true, network: true, devices: ['ipmi[0-9]'] }
+    const { open, watch, close } = text(needs, { root, loader })
+    expect(setup(open)).toMatch(/\nexec unshare --cgroup .*\bsetpriv\b/)
     for (const [shell, ...more] of SHELLS)
-      for (const part of [open, watch, close]) {
+      for (const part of [open, setup(open), watch, close]) {
         const { stderr, status } = spawnSync(shell!, [...more, '-n'], { encoding: 'utf8', input: part })
         expect([stderr, status]).toEqual(['', 0])
       }
@@ -138,6 +165,24 @@ describe('the script of a cell', () => {
         }
     },
   )
+
+  test('covers sockets up by name only where no filter denies them, and for a command that needs some', () => {
+    const covers = ({ open }: { open: string }) => open.includes('/proc/net/unix')
+    expect(covers(text({}))).toBe(true)
+    expect(covers(text({}, { loader: 'perl' }))).toBe(false)
+    expect(covers(text({ unixSockets: true }, { loader: 'perl' }))).toBe(true)
+    expect(covers(text({ files: true }, { loader: 'perl' }))).toBe(true)
+  })
+
+  test('filters nothing on a target that is disposable', () => {
+    expect(text({}, { loader: 'perl' }).open).toContain('perl')
+    expect(text({ files: true }, { loader: 'perl' }).open).not.toContain('perl')
+  })
+
+  test('has what is mounted read-only for a command that only reads', () => {
+    expect(text({}).open).toContain('own_mounts "$own/mnt" ro')
+    expect(text({ writesDisk: true }).open).toContain('own_mounts "$own/mnt" rw')
+  })
 
   test('has only the capabilities that the command needs, and the network only on request', () => {
     const least = text({}).open

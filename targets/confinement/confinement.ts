@@ -1,16 +1,24 @@
 import { UserError, type Logger } from '../../runtime/index.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { policyFunctions, type DevicePolicyKind } from './device-policy.js'
+import { findFiltering, type SyscallFiltering } from './filter-loader.js'
 
 /** The kernel's means that confine commands on a target. */
 export interface Confinement {
   devices: DevicePolicyKind
+  /** Null where no program of the target loads a filter: then services of the target are only covered up by name. */
+  filtering: SyscallFiltering | null
 }
 
 /** Text for a report. */
 export function describeConfinement(confinement: Confinement | null): string {
   if (confinement === null) return 'none: only the command lines are checked'
-  return `namespaces and capabilities; devices by ${POLICIES[confinement.devices]}`
+  const { devices, filtering } = confinement
+  const services =
+    filtering === null
+      ? 'system calls are not filtered, so services of the machine can be reached'
+      : `system calls by a filter that ${filtering.loader} loads`
+  return `namespaces and capabilities; devices by ${POLICIES[devices]}; ${services}`
 }
 
 const POLICIES: Record<DevicePolicyKind, string> = {
@@ -41,7 +49,9 @@ export async function findConfinement(options: FindConfinementOptions): Promise<
   const why = lines.find(({ tag }) => tag === 'w')?.text
   const devices = lines.find(({ tag }) => tag === 'c')?.text
   if (devices !== undefined) {
-    const confinement = { devices: devices as DevicePolicyKind }
+    const machine = lines.find(({ tag }) => tag === 'm')?.text ?? ''
+    const filtering = await findFiltering(host, machine)
+    const confinement = { devices: devices as DevicePolicyKind, filtering }
     logger('info', `commands on ${name} are confined: ${describeConfinement(confinement)}`)
     return confinement
   }
@@ -72,7 +82,7 @@ systemd_denies() {
 }
 `
 
-/** Prints `c KIND`, or `w WHY` when the target cannot confine commands. */
+/** Prints `c KIND` and `m PROCESSOR`, or `w WHY` when the target cannot confine commands. */
 const FIND_SCRIPT = `${PROBE_FUNCTIONS}nap() { sleep "$1" 2>/dev/null || sleep 1; }
 refused() { printf 'w %s\\n' "$1"; printf 'k\\n'; exit 0; }
 [ "$(id -u)" = 0 ] || refused 'commands do not run as root there'
@@ -95,4 +105,4 @@ if [ "$kind" = none ]; then
     fi
   fi
 fi
-printf 'c %s\\n' "$kind"`
+printf 'c %s\\nm %s\\n' "$kind" "$(uname -m)"`

@@ -10,6 +10,8 @@ export interface CellNeeds {
   partitions: boolean
   /** udevd's control socket, by which `udevadm settle` asks whether it is idle. */
   udevControl: boolean
+  /** Sockets with names in the file system: programs that it starts talk to each other by them. */
+  unixSockets: boolean
   /** EFI variables may be written. */
   efiVariables: boolean
   /** sysfs may be written, as md needs it. */
@@ -27,6 +29,7 @@ export const LEAST: CellNeeds = {
   network: false,
   partitions: false,
   udevControl: false,
+  unixSockets: false,
   efiVariables: false,
   sysfs: false,
   devices: [],

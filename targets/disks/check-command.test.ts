@@ -141,7 +141,11 @@ describe('the rights of a command in its cell', () => {
     ['sync', 'writes', ''],
     ['sgdisk --zap-all /dev/sda', 'writes', 'writesDisk, sys_admin, partitions'],
     ['sgdisk -p /dev/sda', 'reads', 'sys_admin, partitions'],
-    ['coreos-installer install /dev/sda', 'writes', 'writesDisk, sys_admin, network, partitions, udevControl'],
+    [
+      'coreos-installer install /dev/sda',
+      'writes',
+      'writesDisk, sys_admin, network, partitions, udevControl, unixSockets',
+    ],
     ['coreos-installer --version', 'reads', 'network, udevControl'],
     ['hdparm --user-master u --security-erase NULL /dev/sda', 'writes', 'writesDisk, sys_rawio sys_admin'],
     ['mdadm --monitor --program=/x /dev/md0', 'writes', 'it needs software-raid, which is not allowed'],

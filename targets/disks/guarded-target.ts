@@ -90,9 +90,13 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
         : { cell: confined(command, cell, operands === null, confinement) }),
     }
   }
-  const confined = ({ argv }: Command, needs: CellNeeds, unresolved: boolean, { devices }: Confinement) =>
+  const confined = ({ argv }: Command, needs: CellNeeds, unresolved: boolean, { devices, filtering }: Confinement) =>
     cellText({
-      ...{ policy: devices, needs, root, links: argv.some((word) => word.includes('/dev/disk/')) },
+      policy: devices,
+      filtering,
+      needs,
+      root,
+      links: argv.some((word) => word.includes('/dev/disk/')),
       resolve: (unresolved ? quietResolveScript(disks) : '') + holdScript(disks),
     })
   const allowPath = (path: string): void => {

@@ -65,6 +65,8 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     needs: ([verb]) => ({
       network: true,
       udevControl: true,
+      // They verify signatures by gpg, which has helpers.
+      unixSockets: verb === 'install' || verb === 'download',
       ...(verb === 'install' ? tables() : {}),
     }),
   },

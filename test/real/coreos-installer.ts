@@ -3,15 +3,12 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { LoopDevice } from './loop-device.js'
 import { cachedPeer, exists } from './peer-cache.js'
-import { debianPackages, debianProgram, quoted, tool } from './peers.js'
+import { debianPackages, debianProgram, peer, quoted, tool } from './peers.js'
 
 const run = promisify(execFile)
-const here = import.meta.url.replace('/dist/test/real/', '/test/real/')
-const peer = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, here))
 
 /** The version and its build dependencies; the hash of this file is the name in the cache. */
 const PINNED = peer('coreos-installer.txt')

@@ -12,6 +12,7 @@ import { ironicPeer } from './ironic.js'
 import { userModeLinux } from './own-kernel.js'
 import { debianProgram } from './peers.js'
 import { sshPackages } from './ssh-machine.js'
+import { newUtilLinux } from './targets/filter-loaders.js'
 
 /** Programs that several files use, with their Debian packages. */
 const DEBIAN = {
@@ -32,6 +33,8 @@ const DEBIAN = {
     lvcreate: 'lvm2',
     sfdisk: 'fdisk',
     'systemd-run': 'systemd',
+    bwrap: 'bubblewrap',
+    keyctl: 'keyutils',
   },
 }
 
@@ -60,6 +63,7 @@ export async function installPeers(): Promise<void> {
     'User Mode Linux': userModeLinux,
     'docker-registry': registryProgram,
     ipmitool: ipmitoolFolder,
+    'a setpriv that loads filters': newUtilLinux,
   })
   await Promise.all([
     oneByOne({ 'coreos-installer': realBinary }),

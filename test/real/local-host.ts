@@ -3,14 +3,10 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { IRONSTAGE } from '../kit/commands/up-process.js'
 import { realBinary } from './coreos-installer.js'
-import { debianProgram, tool } from './peers.js'
+import { debianProgram, peer, tool } from './peers.js'
 
-/** Benchmarks run this file compiled, beside which there are no peers. */
-const here = import.meta.url.replace('/dist/test/real/', '/test/real/')
-const peer = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, here))
 const MIB = 2 ** 20
 
 /** The real coreos-installer, and what it is started with where the kernel reads no GPT by itself. */

@@ -2,10 +2,16 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { cachedPeer, exists } from './peer-cache.js'
 
 const run = promisify(execFile)
+
+/** Benchmarks run this file compiled, beside which there are no peers. */
+const here = import.meta.url.replace('/dist/test/real/', '/test/real/')
+/** Path of a program or list that the tests bring along. */
+export const peer = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, here))
 
 /** With Debian's folders of administrators' programs, which an ordinary user's PATH often lacks. */
 const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`

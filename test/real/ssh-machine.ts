@@ -4,15 +4,12 @@ import { connect, createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { realBinary } from './coreos-installer.js'
 import { cachedPeer } from './peer-cache.js'
-import { debianProgram, tool } from './peers.js'
+import { debianProgram, peer, tool } from './peers.js'
 
 const run = promisify(execFile)
-const here = import.meta.url.replace('/dist/test/real/', '/test/real/')
-const peer = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, here))
 
 export const CORE_PASSWORD = 'c0re-canary-9f31'
 

@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { chmod, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, link, mkdir, open, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { join } from 'node:path'
 import { SHELL_ATTACKS, type Attack } from './attacks.js'
-import { tool } from '../peers.js'
+import { exists } from '../peer-cache.js'
+import { debianProgram, peer, tool } from '../peers.js'
 
 const MIB = 2 ** 20
 /** Name of a service's socket, which is in no folder. */
@@ -19,12 +20,12 @@ export class AttackedHost implements AsyncDisposable {
   #mounted = ''
   #named = ''
   #port = 0
+  #perl = ''
 
   private constructor(
     place: string,
     /** Seen by the same name where the attacks run. */
     readonly folder: string,
-    private readonly services: string,
   ) {
     this.#place = place
   }
@@ -32,10 +33,9 @@ export class AttackedHost implements AsyncDisposable {
   /**
    * @param place has the files behind the disks
    * @param folder is seen by the same name where the attacks run
-   * @param services has the sockets of services; it is out of sight of a machine that has a network of its own
    */
-  static async open(place: string, folder: string, services = folder): Promise<AttackedHost> {
-    const host = new AttackedHost(place, folder, services)
+  static async open(place: string, folder: string): Promise<AttackedHost> {
+    const host = new AttackedHost(place, folder)
     try {
       await host.#build()
       return host
@@ -55,8 +55,10 @@ export class AttackedHost implements AsyncDisposable {
         HOST_PID: String(this.#process?.pid),
         UNIX: join(this.services, 'service.sock'),
         ABSTRACT,
+        SOCKETS: join(this.folder, 'sockets'),
+        CALLS: join(this.folder, 'calls'),
       },
-      ...{ PORT: String(this.#port), NODE: process.execPath },
+      ...{ PORT: String(this.#port), NODE: process.execPath, PERL: this.#perl },
     }
   }
 
@@ -69,8 +71,8 @@ export class AttackedHost implements AsyncDisposable {
 for t in "$3/canary" "$2/mounted"; do ( cd "$t"; find . -exec stat -c '%n %F %a %u %g %s %Y %N' {} + | sort; find . -type f -exec sha256sum {} + | sort ); done
 losetup --list --noheadings --output NAME,BACK-FILE | grep -E "$2/(victim|mounted)"
 ls -l /dev/canary* /dev/shm/canary* /etc/ironstage-canary /etc/udev/rules.d/99-canary.rules /run/ironstage/canary /run/ironstage/loops/canary 2>/dev/null
-cat /proc/sys/kernel/core_pattern; hostname; ipcs -m | grep -c .; ip -o link show lo; ps -eo args | grep -c '[s]leep 987654'; kill -0 "$4" && echo alive`,
-      ...['state', this.#victim, this.#place, this.folder, String(this.#process?.pid)],
+cat /proc/sys/kernel/core_pattern; hostname; ipcs -m | grep -c .; ip -o link show lo; grep -o 'user *ironstage-.*' /proc/keys; cat "$5"; ps -eo args | grep -c '[s]leep 987654'; kill -0 "$4" && echo alive`,
+      ...['state', this.#victim, this.#place, this.folder, String(this.#process?.pid), join(this.#place, 'heard')],
     )
     return `${stdout}spoken to ${this.#spoken} times`
   }
@@ -86,6 +88,8 @@ cat /proc/sys/kernel/core_pattern; hostname; ipcs -m | grep -c .; ip -o link sho
     await rm(join(this.#place, 'mounted/other'), { force: true })
     await done('touch', '-d', '2020-02-02', join(this.#place, 'mounted'))
     await tool('sh', '-c', `ipcs -m | awk '$5 == 64 && $6 == 0 { print $2 }' | xargs -r -n1 ipcrm -m`)
+    await tool('keyctl', 'purge', 'user', 'ironstage-canary')
+    await writeFile(join(this.#place, 'heard'), '')
     this.#spoken = 0
     if (this.#process?.exitCode === null && this.#process.signalCode === null) return
     this.#process = spawn('sleep', ['3600'], { stdio: 'ignore' })
@@ -136,15 +140,45 @@ echo all done
     await writeFile(join(this.folder, 'bin/sync'), '#!/bin/sh\nfor last; do echo destroyed >"$last"; done\n')
     await chmod(join(this.folder, 'bin/sync'), 0o755)
     this.#process = spawn('sleep', ['3600'], { stdio: 'ignore' })
-    for (const at of [join(this.services, 'service.sock'), `\0${ABSTRACT}`, 0]) {
-      const server = createServer((socket) => {
-        this.#spoken++
-        socket.on('error', () => {}).destroy()
-      })
-      await listening(server, at)
-      this.#undo.push(() => new Promise((resolve) => server.close(resolve)))
-      if (at === 0) this.#port = (server.address() as AddressInfo).port
-    }
+    await this.#serve(join(this.services, 'service.sock'))
+    await this.#serve(`\0${ABSTRACT}`)
+    this.#port = ((await this.#serve(0)).address() as AddressInfo).port
+    await this.#serveInFolder(join(this.folder, 'sockets'))
+    this.#perl = (await done('sh', '-c', 'command -v perl')).trim()
+    await debianProgram('gcc', 'gcc')
+    await done('gcc', '-O1', '-Wall', '-o', join(this.folder, 'calls'), peer('attack-calls.c'))
+    await debianProgram('keyctl', 'keyutils')
+    const key = (await done('keyctl', 'add', 'user', 'ironstage-host-secret', 'precious', '@u')).trim()
+    this.#undo.push(() => tool('keyctl', 'unlink', key, '@u'))
+  }
+
+  /** A service that counts who speaks to it. */
+  async #serve(at: string | number): Promise<Server> {
+    const server = createServer((socket) => {
+      this.#spoken++
+      socket.on('error', () => {}).destroy()
+    })
+    await listening(server, at)
+    this.#undo.push(() => new Promise((resolve) => server.close(resolve)))
+    return server
+  }
+
+  /** Sockets by names that are hard to find: /proc/net/unix has the words that they were bound by. */
+  async #serveInFolder(folder: string): Promise<void> {
+    await mkdir(join(folder, 'real'), { recursive: true })
+    await symlink(join(folder, 'real'), join(folder, 'link'))
+    for (const name of ['plain', 'with space', 'a~b', 'a#b', 'ü', 'link/linked', 'hard0', 'renamed0', 'real/there'])
+      await this.#serve(join(folder, `${name}.sock`))
+    await link(join(folder, 'hard0.sock'), join(folder, 'hard.sock'))
+    await rename(join(folder, 'renamed0.sock'), join(folder, 'renamed.sock'))
+    await mkdir(join(folder, 'second'))
+    await done('mount', '--bind', join(folder, 'real'), join(folder, 'second'))
+    this.#undo.push(() => tool('umount', join(folder, 'second')))
+    const heard = await open(join(this.#place, 'heard'), 'a')
+    const other = spawn('perl', [peer('odd-services.pl')], { cwd: folder, stdio: ['ignore', heard.fd, 'inherit'] })
+    this.#undo.push(() => Promise.resolve(other.kill('SIGKILL')))
+    await heard.close()
+    while (!(await exists(join(folder, 'ready')))) await new Promise((resolve) => setTimeout(resolve, 20))
   }
 
   async #canary(): Promise<void> {

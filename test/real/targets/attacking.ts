@@ -1,20 +1,50 @@
 import { expect } from 'vitest'
 import { finish } from '../../../steps/index.js'
 import type { Executor } from '../../../targets/index.js'
-import { COMMAND_ATTACKS, SHELL_ATTACKS } from './attacks.js'
+import { COMMAND_ATTACKS, SHELL_ATTACKS, type Attack } from './attacks.js'
 import type { AttackedHost } from './attacked-host.js'
 
 /** Which attacks got what they must not have, by name. */
-export async function attacked(executor: Executor, host: AttackedHost, named: string): Promise<string[]> {
-  const script = await host.script(named)
+export async function attacked(
+  executor: Executor,
+  host: AttackedHost,
+  named: string,
+  attacks: readonly Attack[] = SHELL_ATTACKS,
+): Promise<string[]> {
+  const script = await host.script(named, attacks)
   const { stdout, stderr, exit } = await finish(executor, ['sh', script], { effect: 'reads' })
   expect([stdout.split('\n').at(-2), exit], stdout + stderr).toEqual(['all done', { kind: 'exited', code: 0 }])
-  return got(stdout)
+  return [...new Set([...stdout.matchAll(/^(\d+) GOT/gm)].map(([, n]) => attacks[Number(n) - 100]!.name))]
 }
 
-const got = (stdout: string) => [
-  ...new Set([...stdout.matchAll(/^(\d+) GOT/gm)].map(([, n]) => SHELL_ATTACKS[Number(n) - 100]!.name)),
-]
+/**
+ * A command that reads finds the partition that is mounted for writing, and cannot write to it.
+ *
+ * @param partition has a file system
+ */
+export async function readsMounted(executor: Executor, partition: string): Promise<void> {
+  const folder = '/run/ironstage/mnt/reading'
+  const run = async (effect: 'reads' | 'writes', ...argv: [string, ...string[]]) =>
+    (await finish(executor, argv, { effect })).exit
+  const well = { kind: 'exited', code: 0 }
+  expect(await run('writes', 'mkdir', '-p', folder)).toEqual(well)
+  expect(await run('writes', 'mount', '-o', 'rw', partition, folder)).toEqual(well)
+  try {
+    expect(await run('reads', 'ls', `${folder}/lost+found`)).toEqual(well)
+    const touched = await finish(executor, ['sh', '-c', `echo x >${folder}/canary`], { effect: 'reads' })
+    expect(touched).toMatchObject({
+      exit: { kind: 'exited' },
+      stderr: expect.stringContaining('Read-only file system'),
+    })
+    expect(await run('reads', 'sh', '-c', `mount -o remount,bind,rw ${folder}`)).not.toEqual(well)
+    expect(await run('reads', 'test', '-e', `${folder}/canary`)).toEqual({ kind: 'exited', code: 1 })
+    expect(await run('writes', 'touch', `${folder}/canary`)).toEqual(well)
+    expect(await run('reads', 'test', '-e', `${folder}/canary`)).toEqual(well)
+  } finally {
+    expect(await run('writes', 'umount', folder)).toEqual(well)
+    await run('writes', 'rmdir', folder)
+  }
+}
 
 /** Runs the command lines of the table; how many were refused before anything was started. */
 export async function commanded(executor: Executor, host: AttackedHost, named: string): Promise<number> {

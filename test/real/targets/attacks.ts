@@ -5,7 +5,8 @@
  * - `CANARY`: a folder of the host with a file in it; `MOUNTED`: a disk that was not named and is mounted;
  * - `NAMED`: the disk that was named; `HOST_PID`: a process of the host; `T`: a folder that may be written;
  * - `FOLDER`: has a link to the victim, and a program `bin/sync` that writes what it is given;
- * - `UNIX`, `ABSTRACT`, `PORT`: a service of the host that counts who speaks to it; `NODE`: a program.
+ * - `UNIX`, `ABSTRACT`, `PORT`: a service of the host that counts who speaks to it; `NODE`, `PERL`: programs;
+ * - `SOCKETS`: a folder with sockets of such services; `CALLS`: the program of `peers/attack-calls.c`.
  *
  * An attack that has got something which it must not have, without having used it, prints `GOT`.
  */
@@ -34,8 +35,70 @@ END
 [ $((0x$e >> ${bit} & 1)) = 0 ] || echo GOT`,
 })
 
+const connects = (name: string, text: string, bare: Attack['bare'] = 'hurts'): Attack => ({
+  name: `a service of the host, ${name}`,
+  text,
+  bare,
+})
+/** Connects to a socket in the folder of services. */
+const byName = (name: string, file: string) =>
+  connects(
+    name,
+    `P="$SOCKETS/${file}" $PERL -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un($ENV{P}))'`,
+  )
+
+/** Services of the host, its keyrings, and what the kernel has beside files, processes and networks. */
+export const SERVICE_ATTACKS: readonly Attack[] = [
+  byName('by a plain name', 'plain.sock'),
+  byName('by a name with a space', 'with space.sock'),
+  byName('by a name with a tilde', 'a~b.sock'),
+  byName('by a name with a hash', 'a#b.sock'),
+  byName('by a name beyond ASCII', 'ü.sock'),
+  byName('that was bound in its own folder', 'relative.sock'),
+  byName('behind a link', 'link/linked.sock'),
+  byName('by a hard link', 'hard.sock'),
+  byName('that was renamed', 'renamed.sock'),
+  byName('at a second place of its file system', 'second/there.sock'),
+  connects(
+    'by a datagram of a pair of sockets',
+    `$PERL -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_DGRAM, 0) && send(A, "x", 0, pack_sockaddr_un("$ENV{SOCKETS}/datagrams.sock"))'; sleep 0.2`,
+  ),
+  connects(
+    'by a datagram',
+    `$PERL -MSocket -e 'socket(S, AF_UNIX, SOCK_DGRAM, 0) && send(S, "x", 0, pack_sockaddr_un("$ENV{SOCKETS}/datagrams.sock"))'; sleep 0.2`,
+  ),
+  connects(
+    'by sequenced packets',
+    `$PERL -MSocket -e 'socket(S, AF_UNIX, 5, 0) && connect(S, pack_sockaddr_un("$ENV{SOCKETS}/packets.sock")) && print "GOT"'`,
+  ),
+  never('a socket to the hypervisor', '$CALLS socket 40 1'),
+  never('a socket of the crypto API', '$CALLS socket 38 5'),
+  never(
+    'a socket of a kind of its own',
+    'for f in 17 18 21 30 31 44 45; do $CALLS socket $f 3; $CALLS socket $f 5; done',
+  ),
+  hurts('a key in a keyring of root', 'keyctl add user ironstage-canary x @u'),
+  hurts("a key of root's keyring, read", 'keyctl print $(keyctl search @u user ironstage-host-secret) && echo GOT'),
+  hurts('a key of the session', 'keyctl request user ironstage-host-secret && echo GOT'),
+  never("a key of root's keyring, revoked", 'keyctl revoke $(keyctl search @u user ironstage-host-secret)'),
+  never('io_uring', '$CALLS io_uring'),
+  never('calls of 32-bit programs', '$CALLS i386'),
+  never('calls of x32', '$CALLS x32'),
+  hurts('a user namespace', 'unshare -U true && echo GOT'),
+  hurts('a user namespace by clone', '$CALLS clone'),
+  hurts('a user namespace by clone3', '$CALLS clone3'),
+  never('the first process of its cell', '$CALLS attach 1'),
+  hurts('a loop device detached by a descriptor for reading', '$CALLS requests $VICTIM'),
+  never('the named disk changed by a descriptor for reading', '$CALLS requests $NAMED'),
+  never(
+    'a file in the folder where mounts are',
+    'echo x >/run/ironstage/mnt/canary && rm /run/ironstage/mnt/canary && echo GOT',
+  ),
+]
+
 /** Run one after the other by one shell that says it only reads. */
 export const SHELL_ATTACKS: readonly Attack[] = [
+  ...SERVICE_ATTACKS,
   hurts('a redirection', 'echo x >$VICTIM'),
   hurts('an append', 'echo x >>$VICTIM'),
   hurts('a descriptor', 'exec 3<>$VICTIM; echo x >&3'),

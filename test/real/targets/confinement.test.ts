@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silent, systemClock, systemRandom } from '../../../runtime/index.js'
 import { finish } from '../../../steps/index.js'
 import { openLocalTarget, openSshTarget, parsePins, parseSshTarget, type Capability } from '../../../targets/index.js'
-import { COMMAND_ATTACKS, SHELL_ATTACKS } from './attacks.js'
+import { COMMAND_ATTACKS, SERVICE_ATTACKS, SHELL_ATTACKS } from './attacks.js'
 import { AttackedHost } from './attacked-host.js'
-import { attacked, commanded } from './attacking.js'
+import { attacked, commanded, readsMounted } from './attacking.js'
+import { FILTER_LOADERS, loaderFolder } from './filter-loaders.js'
 import { SUPERVISOR_ATTACKS } from './supervisor-attacks.js'
 import { realBinary } from '../coreos-installer.js'
 import { MachineWithDisk } from '../machine-with-disk.js'
@@ -75,8 +76,44 @@ describe('on this host', () => {
     expect(await host.state()).toBe(before)
     expect(await commanded(executor, host, opened.disk.path)).toBeGreaterThan(10)
     expect(await host.state()).toBe(before)
-    await rm('/run/ironstage/mnt/evil', { force: true })
-    await rm('/run/ironstage/mnt/folder', { recursive: true, force: true })
+  })
+
+  test.each(FILTER_LOADERS)(
+    'services are out of reach by a filter that %s loads, and only covered up without',
+    async (loader) => {
+      const path = await loaderFolder(loader, join(place, `only-${loader}`))
+      const before = await host.state()
+      await using opened = await local({ path })
+      const { executor, confinement } = opened.target
+      if (loader !== 'none') {
+        expect(confinement.split('; ').at(-1)).toBe(`system calls by a filter that ${loader} loads`)
+        expect(await attacked(executor, host, opened.disk.path, SERVICE_ATTACKS)).toEqual([])
+        expect(await host.state()).toBe(before)
+      } else {
+        expect(confinement.split('; ').at(-1)).toBe(
+          'system calls are not filtered, so services of the machine can be reached',
+        )
+        const covered = SERVICE_ATTACKS.filter(({ name }) => name.endsWith('by a plain name'))
+        expect(await attacked(executor, host, opened.disk.path, covered)).toEqual([])
+        expect(await host.state()).toBe(before)
+      }
+      const run = async (...argv: [string, ...string[]]) => (await finish(executor, argv, { effect: 'reads' })).exit
+      expect(await run('sh', '-c', 'exit 7')).toEqual({ kind: 'exited', code: 7 })
+      expect(await run('sh', '-c', 'kill -TERM $$')).toEqual({ kind: 'signalled', signal: 'SIGTERM' })
+      expect(await run('udevadm', 'settle')).toEqual({ kind: 'exited', code: 0 })
+      const { stderr, stdout } = await finish(executor, ['sh', '-c', 'ls /proc/self/fd; echo said >&2'], {
+        effect: 'reads',
+      })
+      expect([stdout, stderr]).toEqual(['0\n1\n2\n3\n', 'said\n'])
+    },
+  )
+
+  test('a command that reads cannot write a partition that is mounted for writing', async () => {
+    await using opened = await local()
+    const { executor } = opened.target
+    await finish(executor, ['mke2fs', '-q', '-F', opened.disk.path], { effect: 'writes' })
+    await readsMounted(executor, opened.disk.path)
+    await finish(executor, ['wipefs', '--all', '--force', opened.disk.path], { effect: 'writes' })
   })
 
   test.each(SUPERVISOR_ATTACKS)('the supervisor is not led to change anything by %s', async (_, attack) => {
@@ -160,9 +197,12 @@ describe('behind SSH', () => {
     await using opened = await behindSsh()
     const { executor, confinement } = opened.target
     expect(confinement).toMatch(/^namespaces and capabilities; devices by (?!a \/dev)/)
+    expect(confinement).toMatch(/; system calls by a filter that \w+ loads$/)
     expect(await attacked(executor, host, disk.device)).toEqual([])
     expect(await host.state()).toBe(before)
     expect(await commanded(executor, host, disk.device)).toBeGreaterThan(10)
     expect(await host.state()).toBe(before)
+    await finish(executor, ['mke2fs', '-q', '-F', disk.device], { effect: 'writes' })
+    await readsMounted(executor, disk.device)
   })
 })

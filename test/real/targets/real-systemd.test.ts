@@ -14,14 +14,15 @@ import { MachineWithDisk } from '../machine-with-disk.js'
 import { quoted } from '../peers.js'
 import { LONGEST_WAIT } from '../limits.js'
 import { AttackedHost } from './attacked-host.js'
-import { attacked, commanded } from './attacking.js'
+import { attacked, commanded, readsMounted } from './attacking.js'
 
 /**
  * Confinement by a real systemd, which is process 1 of a machine of its own: behind SSH, and by an ironstage that runs on
  * that machine. Needs root.
  */
 
-const BY_SYSTEMD = 'namespaces and capabilities; devices by a scope of systemd with a closed device policy'
+const BY_SYSTEMD =
+  'namespaces and capabilities; devices by a scope of systemd with a closed device policy; system calls by a filter that perl loads'
 /** A step that runs shell text on the target, with the named disk as its first word. */
 const STEPS = `
 import { defineStep } from 'ironstage'
@@ -46,7 +47,7 @@ let host: AttackedHost
 beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), 'ironstage-systemd-'))
   target = await MachineWithDisk.open({ size: '2G', systemd: true })
-  host = await AttackedHost.open(place, target.machine.shared, place)
+  host = await AttackedHost.open(place, target.machine.shared)
 })
 afterAll(async () => {
   await host?.[Symbol.asyncDispose]()
@@ -142,6 +143,7 @@ describe('behind SSH', () => {
     await finish(executor, ['dd', `of=${folder}/file`], { effect: 'writes', stdin: Buffer.from('written') })
     expect((await finish(executor, ['cat', `${folder}/file`], { effect: 'reads' })).stdout).toBe('written')
     expect((await writes('umount', folder)).exit).toEqual({ kind: 'exited', code: 0 })
+    await readsMounted(executor, `${device}p1`)
   })
 
   test('the real installer installs', async () => {
