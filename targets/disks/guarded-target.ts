@@ -162,11 +162,11 @@ const STEP_FILES = '/run/ironstage'
 /** Names in that folder that no step writes: mounted disks, which may have links, and what the supervisor trusts. */
 const RESERVED = ['mnt', 'images', 'install.lock', ...RECORD_FOLDERS]
 
-const isOfSteps = (path: string, folder: string): boolean =>
-  isBelow(path, folder) &&
-  posix.normalize(path) !== folder &&
-  !RESERVED.some((name) => isBelow(path, `${folder}/${name}`)) &&
-  !posix.normalize(path).startsWith(`${folder}/.`)
+function isOfSteps(path: string, folder: string): boolean {
+  if (!isBelow(path, folder)) return false
+  const [name = ''] = posix.relative(folder, path).split('/')
+  return name !== '' && !name.startsWith('.') && !RESERVED.includes(name)
+}
 
 /** Replaces the program, and runs it in the machine's own tree where the login shell sees another one. */
 function relocated(
