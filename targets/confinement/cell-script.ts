@@ -204,7 +204,7 @@ ${needs.udevControl ? '' : `  [ ! -S /run/udev/control ] || printf '%s\\n' "/dev
 ${filtering === null || needs.unixSockets ? COVERED_SOCKETS : ''}
 } >"$fstab"
 mount -a -T "$fstab" || fail 'its own file systems could not be mounted'
-${needs.writesDisk ? '' : READABLE_MOUNTS}
+${needs.writesDisk ? '' : `${READABLE_MOUNTS}\nreadable_mounts "$base/mnt" "$new$base/mnt"`}
 cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/fd /dev/stdin /dev/stdout /dev/stderr "$new/dev/" 2>/dev/null
 [ -c "$new/dev/null" ] || fail 'its own device nodes could not be made'
 ln -s pts/ptmx "$new/dev/ptmx"
@@ -247,7 +247,11 @@ ${
         tree === ''
           ? ''
           : `for p in dev proc sys run; do mount --rbind "$new/$p" "$new${tree}/$p" || fail "$p could not be mounted"; done
-[ ! -d "${tree}$base/mnt" ] || mount --rbind "${tree}$base/mnt" "$new/run/ironstage/mnt"`,
+[ ! -d "${tree}$base/mnt" ] || ${
+              needs.writesDisk
+                ? `mount --rbind "${tree}$base/mnt" "$new/run/ironstage/mnt"`
+                : `{ mount -o bind,${SAFE_TO_READ} "${tree}$base/mnt" "$new/run/ironstage/mnt" && readable_mounts "${tree}$base/mnt" "$new/run/ironstage/mnt"; }`
+            }`,
       )
 }
 wait "$joined" || fail 'its control group could not be joined'
@@ -270,9 +274,11 @@ exec unshare --cgroup${needs.network ? '' : ' --net'} ${privilegeWords(options, 
 }
 
 /** Binds what is mounted for the steps, one by one: an option of a recursive bind holds only for the topmost mount. */
-const READABLE_MOUNTS = `while read -r a b c r m rest; do
-  case $m in "$base/mnt/"*) mount -o bind,${SAFE_TO_READ} "$m" "$new$m" || fail "$m could not be made read-only" ;; esac
-done </proc/self/mountinfo`
+const READABLE_MOUNTS = `readable_mounts() {
+  while read -r a b c r m rest; do
+    case $m in "$1"/*) mount -o bind,${SAFE_TO_READ} "$m" "$2\${m#"$1"}" || fail "$m could not be made read-only" ;; esac
+  done </proc/self/mountinfo
+}`
 
 /** Covers up the sockets of services where they are now. */
 const COVERED_SOCKETS = `  while read -r a b c e f g h path; do
