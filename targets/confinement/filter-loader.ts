@@ -29,7 +29,7 @@ const SECCOMP_WORDS = '1, 4'
 
 /** The cheapest first. */
 const LOADERS: Readonly<Record<FilterLoader, LoaderWords>> = {
-  // Of util-linux 2.41 and newer.
+  // Needs util-linux 2.41.
   setpriv: { options: `--no-new-privs --seccomp-filter=/proc/self/fd/${FILTER}` },
   perl: {
     options: '--no-new-privs',

@@ -128,7 +128,7 @@ describe.each(ALL)('the filter for %s', (name) => {
       expect([request, decide('ioctl', 3, request)]).toEqual([request, EPERM])
     for (const request of [BLK.ROSET, BLK.RRPART, BLK.PG, BLK.DISCARD, BLK.ZEROOUT, 0x40081271])
       expect([request, decide('ioctl', 3, request)]).toEqual([request, EPERM])
-    // What is above the lower half does not reach the kernel's drivers.
+    // The kernel's drivers get the lower half alone.
     expect(decide('ioctl', 3, (7n << 32n) | BigInt(LOOP.CLR_FD))).toBe(EPERM)
     for (const request of [LOOP.GET_STATUS64, BLK.SSZGET, BLKGETSIZE64, TCGETS])
       expect([request, decide('ioctl', 3, request)]).toEqual([request, 'allow'])

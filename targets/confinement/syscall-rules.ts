@@ -1,7 +1,7 @@
 import type { CellNeeds } from './needs.js'
 import type { Processor, SyscallName } from './syscall-numbers.js'
 
-/** What becomes of a system call: it happens, or fails with this error. */
+/** Fate of a system call: it happens, or fails with this error. */
 export type SyscallResult = 'allow' | 'EPERM' | 'ENOSYS' | 'EAFNOSUPPORT'
 
 /** Compares the lower 32 bits of an argument: those of `mask` must be one of the values. */
@@ -61,7 +61,7 @@ const DENIED: readonly SyscallName[] = [
   'reboot',
   'iopl',
   'ioperm',
-  // What the whole machine shares.
+  // Settings of the whole machine.
   'swapon',
   'swapoff',
   'acct',
@@ -198,7 +198,7 @@ const BLOCK_READS = [
 /** LOOP_GET_STATUS and LOOP_GET_STATUS64 of <linux/loop.h>. */
 const LOOP_READS = [0x03, 0x05]
 
-/** Requests that act whoever asks: to start and stop the disk, to lock and unlock its door. */
+/** Requests of <scsi/scsi_ioctl.h> that need no rights: start and stop the disk, lock and unlock its door. */
 const SCSI_ACTIONS = [0x0005, 0x0006, 0x5380, 0x5381]
 
 /** The kernel lets a descriptor for reading detach a loop device (LOOP_CLR_FD), and a superuser do more. */
