@@ -11,7 +11,7 @@ const SPACE = 'free some space, or name a folder on another disk; TMPDIR names t
 const NAME = 'correct the name, or name another file or folder'
 
 /**
- * What the operating system and SQLite refuse by no fault of ironstage: limits, permissions, full and read-only disks. ENOENT
+ * Refusals of the operating system and SQLite that are no fault of ironstage: limits, permissions, full and read-only disks. ENOENT
  * and its like are not here: a user's file that is missing has a sentence where it is read, any other is a defect.
  */
 const SYSTEM_FAILURES: Readonly<Record<string, SystemFailure>> = {

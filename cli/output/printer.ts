@@ -14,13 +14,13 @@ export interface Output {
 const MIN_COLUMNS = 20
 
 /**
- * The one writer of standard output, and of standard error. It writes lines, and only it ends one: whatever else is in a line
+ * The one writer of standard output, and of standard error. It writes lines, and only it ends one: anything else in a line
  * that a terminal would obey, or that would begin another line, is shown as an escape. JSON is for programs, and stays as it
  * is, but for a terminal.
  */
 export class Printer {
   readonly #output: Output
-  /** Of {@link contents}: a piece may end within a character. */
+  /** Decoder of {@link contents}: a piece may end within a character. */
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
   constructor(output: Output) {

@@ -1,7 +1,7 @@
 import { visibleLine } from '../../runtime/index.js'
 import type { BmcEntry, JournalEntry, StepEntry } from './entry.js'
 
-/** An entry in one line for people, whatever clients and programs put into it: `12:00:31.250  node-3  PUT /v1/nodes/node-3/states/provision 202  (fault-1)` */
+/** An entry in one line for people, also with line breaks of clients and programs in it: `12:00:31.250  node-3  PUT /v1/nodes/node-3/states/provision 202  (fault-1)` */
 export function entryLine(entry: JournalEntry): string {
   const time = entry.labTime.slice(11, 23)
   const who = entry.name ?? entry.node ?? entry.machine ?? '-'

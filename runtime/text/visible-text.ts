@@ -1,5 +1,5 @@
 /**
- * What a terminal obeys instead of showing it, or nobody sees: controls (C0, DEL, C1), format characters (those that turn the
+ * Characters that a terminal obeys instead of showing them, or that are not seen: controls (C0, DEL, C1), format characters (those that turn the
  * direction of a text, zero-width ones), separators of lines, halves of characters, and what is no character.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Noncharacter_Code_Point}]/gu

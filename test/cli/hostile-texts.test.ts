@@ -10,7 +10,7 @@ import { command, type CommandOptions, type CommandRun } from '../kit/commands/c
 /** Sets the title, clears the screen, colours by C1, turns the direction, and begins a line of its own. */
 const HOSTILE = 'x\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\u2028\u200b\r\nfault-9  forged'
 
-/** What a terminal would obey, or nobody would see. */
+/** Characters that a terminal would obey, or not show. */
 const HARMFUL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/
 
 function expectHarmless({ stdout, stderr }: CommandRun): void {

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** What every refusal has: a sentence and what to do, and no stack of a defect. */
+/** Parts of every refusal: a sentence and what to do, and no stack of a defect. */
 function expectSentence(stderr: string): void {
   expect(stderr).toMatch(/^ironstage: ./m)
   expect(stderr).toMatch(/^ {2}try: ./m)

@@ -16,7 +16,7 @@ import { commitOf, WAITING_HEARTBEAT } from './reaction-commit.js'
 import { templatesOf } from '../steps/deploy-templates.js'
 import type { Job, Outcome } from './effects.js'
 import type { ConductorEvent, DeadlineKind } from './events.js'
-import { NodeTurns } from './node-turns.js'
+import { NodeQueues } from './node-queues.js'
 import { yieldToEventLoop } from './yield-to-event-loop.js'
 import type { Subject } from '../agents/perform-agent.js'
 import type { EffectRunner } from './effect-runner.js'
@@ -46,14 +46,14 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #limits: DeadlineTimers
-  /** Of all that changes a node, here and on request of a client. */
-  readonly turns: NodeTurns
+  /** Queues for events here and for changes on request of clients. */
+  readonly queues: NodeQueues
   readonly #working = new Map<string, Promise<void>>()
   readonly #stop = sharedAbort()
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.turns = new NodeTurns(options.clock)
+    this.queues = new NodeQueues(options.clock)
     this.#limits = new DeadlineTimers(options.clock, (node, kind) => {
       if (kind === WAITING_HEARTBEAT) this.#takeWaitingHeartbeat(node)
       else this.#inBackground(node, kind, { kind: 'deadline', deadline: kind as DeadlineKind })
@@ -113,11 +113,11 @@ export class Dispatcher {
     event: ConductorEvent,
     { resumed = false, done }: { resumed?: boolean; done?: StoredEffect } = {},
   ): Promise<Readonly<NodeRecord>> {
-    const { turns } = this
+    const { queues } = this
     const { store, clock, logger } = this.#options
     // Taken only where others wait for the node: without them nothing is to be later than it was.
-    let hasTurn = turns.isTaken(node)
-    if (hasTurn) await turns.take(node)
+    let isQueued = queues.isBusy(node)
+    if (isQueued) await queues.enter(node)
     try {
       for (;;) {
         this.#stop.signal.throwIfAborted()
@@ -136,9 +136,9 @@ export class Dispatcher {
         } catch (error) {
           if (error instanceof StaleRevision) {
             await yieldToEventLoop(clock)
-            if (!hasTurn) {
-              hasTurn = true
-              await turns.take(node)
+            if (!isQueued) {
+              isQueued = true
+              await queues.enter(node)
             }
             continue
           }
@@ -153,7 +153,7 @@ export class Dispatcher {
         return store.records.nodes.get(node)?.record ?? { ...entry.record, ...reaction.patch }
       }
     } finally {
-      if (hasTurn) turns.release(node)
+      if (isQueued) queues.leave(node)
     }
   }
 

@@ -173,7 +173,7 @@ class LocalConductor implements Conductor {
     this.host = options.host
     this.#options = options
     this.#dispatcher = dispatcher
-    const admin = new Admin({ ...options, turns: dispatcher.turns })
+    const admin = new Admin({ ...options, queues: dispatcher.queues })
     this.#bootDevices = new BootDevices(options, admin)
     this.hardware = hardwareCalls({ store: options.store, dispatcher, effects })
     this.network = networkCalls(options)

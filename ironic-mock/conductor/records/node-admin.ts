@@ -12,7 +12,7 @@ import type { NodeEntry } from '../../store/records.js'
 import type { StoreView } from '../../store/open-store.js'
 import { StaleRevision, type NodePatch, type Store } from '../../store/store.js'
 import type { NewNode } from '../core/conductor.js'
-import type { NodeTurns } from '../core/node-turns.js'
+import type { NodeQueues } from '../core/node-queues.js'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.js'
 import { newNode } from './new-records.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
@@ -26,7 +26,7 @@ export interface AdminOptions {
   types?: readonly HardwareType[]
   clock: Clock
   random: Random
-  turns: NodeTurns
+  queues: NodeQueues
 }
 
 /** Creates, updates and deletes nodes, without work on their machines. */
@@ -99,9 +99,9 @@ export class Admin {
 
   /** Repeats an attempt from the start when another writer changed the node first. */
   async #retryStale<T>(uuid: string, attempt: (entry: NodeEntry) => Promise<T>): Promise<T> {
-    const { turns, clock } = this.#options
-    const turn = turns.take(uuid)
-    if (turn) await turn
+    const { queues, clock } = this.#options
+    const wait = queues.enter(uuid)
+    if (wait) await wait
     try {
       for (;;) {
         try {
@@ -112,7 +112,7 @@ export class Admin {
         }
       }
     } finally {
-      turns.release(uuid)
+      queues.leave(uuid)
     }
   }
 }
