@@ -18,6 +18,10 @@ export const ERRORS = catalogue({
     sentence: 'the state folder cannot be read or written',
     remedy: 'check its permissions, its disk and its space, or name another folder with --state-dir',
   },
+  'store-version': {
+    sentence: 'the database was written by another version of ironstage',
+    remedy: 'use another state folder, or the version of ironstage that made this one',
+  },
   'too-many-aliases': {
     sentence: 'a YAML document repeats itself by too many aliases',
     remedy: 'write out what the aliases stand for',

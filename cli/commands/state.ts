@@ -1,4 +1,4 @@
-import { checkState, exportState, repairState, type CheckedDatabase } from '../../lab/index.js'
+import { checkState, exportState, repairState, type CheckedDatabase, type RepairedDatabase } from '../../lab/index.js'
 import type { Environment } from '../environment.js'
 import type { STATE_EXPORT_OPTIONS, STATE_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
@@ -22,14 +22,24 @@ export async function stateCheck(options: StateOptions, { stdout }: Environment)
 /** `ironstage state repair` */
 export async function stateRepair(options: StateOptions, { stdout }: Environment): Promise<number> {
   const repaired = await repairState(folderOf(options))
-  for (const { file, rows, aside } of repaired)
-    stdout.write(
-      options.json
-        ? `${JSON.stringify({ event: 'repaired', file, kept: rows, aside })}\n`
-        : `${file} is new, with the ${rows} readable ${rows === 1 ? 'row' : 'rows'}; the damaged file is now ${aside}\n`,
-    )
+  for (const database of repaired)
+    stdout.write(options.json ? `${JSON.stringify(repair(database))}\n` : repairText(database))
   if (repaired.length === 0 && !options.json) stdout.write('nothing is damaged\n')
   return 0
+}
+
+const repair = ({ file, rows, aside, lost }: RepairedDatabase): object => ({
+  event: 'repaired',
+  file,
+  kept: rows,
+  aside,
+  lost,
+})
+
+function repairText({ file, rows, aside, lost }: RepairedDatabase): string {
+  const kept = `${file} is new, with the ${rows} readable ${rows === 1 ? 'row' : 'rows'}`
+  const before = aside === null ? '' : `; the damaged file is now ${aside}`
+  return [`${kept}${before}\n`, ...lost.map((sentence) => `  ${sentence}\n`)].join('')
 }
 
 /** `ironstage state export` */

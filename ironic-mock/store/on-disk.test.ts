@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { writeOlderIronic } from '../../test/kit/older-database.js'
 import { chassis, databaseFiles, node, open, port, portgroup } from '../../test/kit/store-records.js'
 
 const { folder, file } = databaseFiles()
@@ -73,16 +74,28 @@ describe('on disk', () => {
     )
   })
 
-  test('a database of version 1 gets the missing table', async () => {
-    const path = file()
-    await open(path)[Symbol.asyncDispose]()
-    const db = new Database(path)
-    db.exec('DROP TABLE resources; DROP TABLE resource_ids; PRAGMA user_version = 1')
-    db.close()
-    const again = open(path)
-    expect(await again.createResource('chassis', chassis('c'))).toMatchObject({ uuid: 'c' })
-    await again[Symbol.asyncDispose]()
-  })
+  test.each([1, 2] as const)(
+    'a database of version %s is brought up to date with all that is in it',
+    async (version) => {
+      const path = file()
+      writeOlderIronic(path, version)
+      for (let start = 0; start < 2; start++) {
+        const again = open(path)
+        expect(await again.node('a')).toMatchObject({ node: { uuid: 'a', name: 'a' }, revision: 4 })
+        expect(await again.deadlines()).toEqual([{ node: 'a', kind: 'd', at: 5.5 }])
+        expect(await again.history('a')).toEqual([{ event: 'one' }])
+        expect(await again.effects()).toEqual([{ id: 1, node: 'a', kind: 'k', payload: { n: 1 } }])
+        await again[Symbol.asyncDispose]()
+      }
+      const again = open(path)
+      expect(again.nodeListNow('a', 'traits' as never)).toEqual(version === 2 ? ['CUSTOM_X'] : [])
+      // Ids that were given are not given again.
+      expect(await again.createPort(port('52:54:00:00:00:01', 'a'))).toMatchObject({ id: 10 })
+      const { id } = await again.createResource('chassis', chassis('c'))
+      expect(id).toBe(version === 2 ? 8 : 1)
+      await again[Symbol.asyncDispose]()
+    },
+  )
 
   test('memory and database are equal after any sequence of changes', async () => {
     const uuids = ['a', 'b', 'c']

@@ -190,6 +190,7 @@ test('a check that cannot know whether a log is missing says so', async () => {
   await rm(join(folder, 'machines.db-wal'))
   await writeFile(join(folder, 'lock'), 'this is no database\n'.repeat(99))
   await rm(join(folder, 'remembered.jsonl'))
+  await rm(join(folder, 'machines.db-mark'))
   const check = await run('state', 'check', '--state-dir', folder)
   expect(check.code).toBe(1)
   expect(check.stdout).toContain(
