@@ -2,7 +2,7 @@
 export { type Clock, held, hours, minutes, type MovableClock, seconds, type SleepOptions } from './clock.js'
 export { contained, ownerOfError, traceOwners } from './containment.js'
 export { pageProblems, checkRows, rowProblem, selectAll } from './database/check-database.js'
-export { type CommitMark, markFile, readMark, replaceMark } from './database/commit-mark.js'
+export { type CommitMark, markFile, OpenMark, readMark, replaceMark } from './database/commit-mark.js'
 export { createTables, insertion } from './database/create-tables.js'
 export { type DatabaseForm, decodedRow, jsonProblem, type Row, type TableForm } from './database/database-form.js'
 export { closeToOthers, openDatabase, type SealedDatabase, versionOf, withoutLog } from './database/open-database.js'

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { checkObjectFile, OBJECT_FILE, repairObjectFile, type CheckedObjects } from '../../cluster/index.js'
 import { checkState, exportState, repairState, type CheckedDatabase, type RepairedDatabase } from '../../lab/index.js'
 import type { Environment } from '../environment.js'
 import type { STATE_EXPORT_OPTIONS, STATE_OPTIONS } from '../options/option-lists.js'
@@ -13,7 +15,9 @@ export async function stateCheck(options: StateOptions, { stdout }: Environment)
   const databases = await checkState(folder)
   for (const database of databases)
     stdout.write(options.json ? `${JSON.stringify(reported(database))}\n` : text(database))
-  const sound = databases.every((database) => database.sound)
+  const objects = checkObjectFile(join(folder, OBJECT_FILE))
+  if (objects) stdout.write(options.json ? `${JSON.stringify(objectReport(objects))}\n` : objectText(objects))
+  const sound = databases.every((database) => database.sound) && (objects?.problem ?? null) === null
   if (!sound && !options.json)
     stdout.write(`ironstage state repair --state-dir ${folder} rebuilds it from what can be read\n`)
   return sound ? 0 : 1
@@ -21,12 +25,29 @@ export async function stateCheck(options: StateOptions, { stdout }: Environment)
 
 /** `ironstage state repair` */
 export async function stateRepair(options: StateOptions, { stdout }: Environment): Promise<number> {
-  const repaired = await repairState(folderOf(options))
+  const folder = folderOf(options)
+  const repaired = [...(await repairState(folder)), ...repairObjects(join(folder, OBJECT_FILE))]
   for (const database of repaired)
     stdout.write(options.json ? `${JSON.stringify(repair(database))}\n` : repairText(database))
   if (repaired.length === 0 && !options.json) stdout.write('nothing is damaged\n')
   return 0
 }
+
+function repairObjects(path: string): RepairedDatabase[] {
+  const checked = checkObjectFile(path)
+  if (checked === null || checked.problem === null) return []
+  return [{ file: OBJECT_FILE, rows: checked.objects, aside: repairObjectFile(path), lost: [checked.problem] }]
+}
+
+const objectReport = ({ objects, problem }: CheckedObjects): object => ({
+  file: OBJECT_FILE,
+  sound: problem === null,
+  problems: problem === null ? [] : [problem],
+  objects,
+})
+
+const objectText = ({ objects, problem }: CheckedObjects): string =>
+  `${OBJECT_FILE}: ${problem === null ? 'sound' : `DAMAGED\n  ${problem}`}\n  ${objects} readable\n`
 
 const repair = ({ file, rows, aside, lost }: RepairedDatabase): object => ({
   event: 'repaired',

@@ -117,7 +117,7 @@ function lossIn(
   hasLog: boolean,
 ): string[] {
   if (typeof mark === 'string') return [mark]
-  const standing = standingOf(path, found, mark, { boot: hostBoot(), hasLog })
+  const standing = standingOf(path, found, mark, { boot: hostBoot(), log: hasLog ? 'there' : 'missing' })
   if (standing.kind === 'whole') return []
   return [standing.kind === 'no-log' ? logIsMissing(basename(path)) : standing.sentence]
 }

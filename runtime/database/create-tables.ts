@@ -66,11 +66,22 @@ export function insertion(db: Database.Database, table: TableForm, sealed = true
 
 /** @throws Error when tables, indexes or triggers are not those of the form */
 export function checkSchema(db: Database.Database, form: DatabaseForm): void {
+  if (JSON.stringify(schemaOf(db)) !== madeSchema(form))
+    throw new SyntaxError('its tables are not those that were made')
+}
+
+/** The schemas of empty databases. */
+const madeSchemas = new WeakMap<DatabaseForm, string>()
+
+function madeSchema(form: DatabaseForm): string {
+  const known = madeSchemas.get(form)
+  if (known !== undefined) return known
   const model = new Database(':memory:')
   try {
     createTables(model, form)
-    if (JSON.stringify(schemaOf(db)) !== JSON.stringify(schemaOf(model)))
-      throw new SyntaxError('its tables are not those that were made')
+    const schema = JSON.stringify(schemaOf(model))
+    madeSchemas.set(form, schema)
+    return schema
   } finally {
     model.close()
   }

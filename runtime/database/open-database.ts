@@ -64,7 +64,8 @@ export function openDatabase(path: string, form: DatabaseForm, options: Database
 function soundContents(path: string, form: DatabaseForm, { onLoss }: DatabaseOptions): DatabaseContents {
   const mark = readMark(path)
   const found = contentsOf(path, form)
-  const standing = standingOf(path, found, mark, { boot: hostBoot(), hasLog: existsSync(`${path}-wal`) })
+  const log = existsSync(`${path}-wal`) ? 'there' : 'missing'
+  const standing = standingOf(path, found, mark, { boot: hostBoot(), log })
   if (standing.kind === 'no-log') throw withoutLog(path)
   if (standing.kind === 'torn') throw new SyntaxError(standing.sentence)
   if (standing.kind === 'behind') onLoss?.(standing.sentence)

@@ -15,6 +15,9 @@ export type Standing =
 /** What a database file holds: nothing, rows without a seal, or a seal that its rows have. */
 export type DatabaseContents = 'missing' | 'empty' | 'older' | Seal
 
+/** The write-ahead log of a database; a file of lines has none. */
+export type DatabaseLog = 'there' | 'missing' | 'none'
+
 const whole: Standing = { kind: 'whole' }
 const torn = (sentence: string): Standing => ({ kind: 'torn', sentence })
 
@@ -22,29 +25,28 @@ const torn = (sentence: string): Standing => ({ kind: 'torn', sentence })
  * Compares what a database holds with its mark.
  *
  * @param boot of this start
- * @param hasLog whether its write-ahead log is there
  */
 export function standingOf(
   path: string,
   found: DatabaseContents,
   mark: CommitMark | undefined,
-  { boot, hasLog }: { boot: string; hasLog: boolean },
+  { boot, log }: { boot: string; log: DatabaseLog },
 ): Standing {
   const file = basename(path)
-  if (mark === undefined) return withoutMark(file, found, hasLog)
+  if (mark === undefined) return withoutMark(file, found, log)
   if (mark.commits === 0) return whole
   if (found === 'missing') return torn(`${file} is missing: all changes were in it`)
   const commits = typeof found === 'string' ? 0 : found.commits
-  if (commits < mark.commits) return behind(file, commits, mark, { boot, hasLog })
+  if (commits < mark.commits) return behind(file, commits, mark, { boot, log })
   if (commits === mark.commits)
     return sameRows(found as Seal, mark) ? whole : torn(`${file} has other rows than were last written to it`)
   // A process was killed between a commit and its mark, or the host went down before the mark was on its disk.
   return whole
 }
 
-function withoutMark(file: string, found: DatabaseContents, hasLog: boolean): Standing {
+function withoutMark(file: string, found: DatabaseContents, log: DatabaseLog): Standing {
   if (found === 'older' || found === 'empty') return whole
-  if (found === 'missing') return hasLog ? torn(`${file} is missing, and its log ${file}-wal is there`) : whole
+  if (found === 'missing') return log === 'there' ? torn(`${file} is missing, and its log ${file}-wal is there`) : whole
   return torn(`${file}-mark is missing: it says which changes of ${file} were the last ones`)
 }
 
@@ -54,14 +56,13 @@ function behind(
   file: string,
   commits: number,
   mark: CommitMark,
-  { boot, hasLog }: { boot: string; hasLog: boolean },
+  { boot, log }: { boot: string; log: DatabaseLog },
 ): Standing {
   const lost = mark.commits - commits
   const what = `of the ${mark.commits} changes of ${file} the last ${lost === 1 ? 'one is' : `${lost} are`} lost`
   const powerCut = mark.state === 'open' && mark.boot !== boot && !mark.durable
   if (powerCut) return { kind: 'behind', sentence: `${what}: the host went down before they were on its disk` }
-  if (!hasLog && mark.state === 'open') return { kind: 'no-log' }
-  return torn(
-    `${what}: ${hasLog ? `its log ${file}-wal is torn, or one of the two is` : 'the file is'} of an earlier time`,
-  )
+  if (log === 'missing' && mark.state === 'open') return { kind: 'no-log' }
+  const reason = log === 'there' ? `its log ${file}-wal is torn, or one of the two is` : 'the file is cut short or'
+  return torn(`${what}: ${reason} of an earlier time`)
 }
