@@ -1,12 +1,40 @@
 import Database from 'libsql'
 import fc from 'fast-check'
-import { readdirSync, readFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { readMark, replaceMark, VirtualClock } from '../../runtime/index.js'
+import { openStore } from './open-store.js'
+import { emptyState } from './store-state.js'
 import { writeOlderIronic } from '../../test/kit/older-database.js'
 import { chassis, databaseFiles, node, open, port, portgroup } from '../../test/kit/store-records.js'
 
 const { folder, file } = databaseFiles()
+
+/** The files as a kill at this moment would leave them. */
+function killedCopy(path: string): string {
+  const copy = file()
+  for (const end of ['', '-wal', '-mark']) copyFileSync(path + end, copy + end)
+  return copy
+}
+
+const bytesOf = (path: string): Buffer[] => ['', '-wal', '-mark'].map((end) => readFileSync(path + end))
+
+function overwrite(path: string, at: number, bytes: Buffer): void {
+  const opened = openSync(path, 'r+')
+  writeSync(opened, bytes, 0, bytes.length, at)
+  closeSync(opened)
+}
 
 describe('on disk', () => {
   test('an answered commit survives a kill, an unanswered one does not', async () => {

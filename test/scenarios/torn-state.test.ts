@@ -15,8 +15,12 @@ test('a folder of a killed process, and one of a stopped process, has all that w
     expect(await startOn(later)).toEqual({ found: models.acknowledged })
 })
 
-test(`${CASES} folders with one damaged file start as acknowledged, or are refused and can be repaired`, async () => {
-  const outcomes = new Set<string>()
-  for (let seed = 1; seed <= CASES; seed++) outcomes.add((await runCase(models, seed, seed % 10 === 0)).outcome)
-  expect([...outcomes].sort()).toEqual(['as acknowledged', 'refused'])
-})
+test(
+  `${CASES} folders with one damaged file start as acknowledged, or are refused and can be repaired`,
+  { timeout: 600_000 },
+  async () => {
+    const outcomes = new Set<string>()
+    for (let seed = 1; seed <= CASES; seed++) outcomes.add((await runCase(models, seed, seed % 10 === 0)).outcome)
+    expect([...outcomes].sort()).toEqual(['as acknowledged', 'refused'])
+  },
+)
