@@ -102,6 +102,81 @@ describe('on disk', () => {
     )
   })
 
+  test.each<[string, (log: string) => void]>([
+    ['empty', (log) => truncateSync(log)],
+    ['cut short', (log) => truncateSync(log, statSync(log).size - 100)],
+    ['overwritten at its start', (log) => overwrite(log, 0, randomBytes(512))],
+    ['zeroed within', (log) => overwrite(log, statSync(log).size - 12_000, Buffer.alloc(4096))],
+  ])('a log that is %s after a kill is damage, and a refusal changes no file', async (_, damage) => {
+    const path = file()
+    const store = open(path)
+    await store.createNode(node('a'))
+    for (let expect = 1; expect < 6; expect++)
+      await store.commit({ node: 'a', expect, patch: { description: `change ${expect}` } })
+    const copy = killedCopy(path)
+    store.abandon()
+    damage(`${copy}-wal`)
+    const before = bytesOf(copy)
+    const cause = /^of the \d+ changes of .+ lost: its log .+-wal is torn/
+    expect(() => open(copy)).toThrow(
+      expect.objectContaining({
+        code: 'damaged-state',
+        message: `the database ${copy} is damaged`,
+        cause: expect.objectContaining({ message: expect.stringMatching(cause) as string }) as Error,
+      }) as Error,
+    )
+    expect(bytesOf(copy)).toEqual(before)
+  })
+
+  test.each([
+    ['commits do not wait for the disk: what is lost is said, and the start goes on', false],
+    ['commits wait for the disk: it is damage', true],
+  ])('a log that lost its end in another boot of the host, where %s', async (_, durable) => {
+    const path = file()
+    const clock = new VirtualClock()
+    const store = openStore({ path, clock, durable })
+    await store.createNode(node('a'))
+    await store.createNode(node('b'))
+    const copy = killedCopy(path)
+    store.abandon()
+    truncateSync(`${copy}-wal`, statSync(`${copy}-wal`).size - 100)
+    replaceMark(copy, { ...readMark(copy)!, boot: 'an earlier one' })
+    const losses: string[] = []
+    const start = () => openStore({ path: copy, clock, onLoss: (sentence) => losses.push(sentence) })
+    if (durable) return expect(start).toThrow(expect.objectContaining({ code: 'damaged-state' }) as Error)
+    const again = start()
+    expect([...again.records.nodes.keys()]).toEqual(['a'])
+    expect(losses).toEqual([
+      `of the 3 changes of ${basename(copy)} the last one is lost: the host went down before they were on its disk`,
+    ])
+    await again[Symbol.asyncDispose]()
+    await open(copy)[Symbol.asyncDispose]()
+  })
+
+  test('a commit whose mark was not written any more is there', async () => {
+    const path = file()
+    const store = open(path)
+    await store.createNode(node('a'))
+    const mark = readMark(path)!
+    await store.createNode(node('b'))
+    const copy = killedCopy(path)
+    store.abandon()
+    replaceMark(copy, mark)
+    expect([...open(copy).records.nodes.keys()]).toEqual(['a', 'b'])
+  })
+
+  test('contents that are put in the place of others are one change: a kill leaves the one or the other', async () => {
+    const path = file()
+    const store = open(path)
+    await store.createNode(node('a'))
+    await store[Symbol.asyncDispose]()
+    const emptied = openStore({ path, clock: new VirtualClock(), from: emptyState() })
+    expect(await emptied.nodes({})).toEqual([])
+    expect(await emptied.createNode(node('b'))).toMatchObject({ node: { id: 1 } })
+    emptied.abandon()
+    expect([...open(path).records.nodes.keys()]).toEqual(['b'])
+  })
+
   test.each([1, 2] as const)(
     'a database of version %s is brought up to date with all that is in it',
     async (version) => {
