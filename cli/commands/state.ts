@@ -58,9 +58,9 @@ const repair = ({ file, rows, aside, lost }: RepairedDatabase): object => ({
 })
 
 function repairText({ file, rows, aside, lost }: RepairedDatabase): string {
-  const kept = `${file} is new, with the ${rows} readable ${rows === 1 ? 'row' : 'rows'}`
+  const sentence = `${file} is new, with the ${rows} readable ${rows === 1 ? 'row' : 'rows'}`
   const before = aside === null ? '' : `; the damaged file is now ${aside}`
-  return [`${kept}${before}\n`, ...lost.map((sentence) => `  ${sentence}\n`)].join('')
+  return [`${sentence}${before}\n`, ...lost.map((sentence) => `  ${sentence}\n`)].join('')
 }
 
 /** `ironstage state export` */

@@ -123,7 +123,7 @@ export function openObjectFile(path: string, onLoss: (sentence: string) => void 
   }
 }
 
-/** What can be read of a file of objects, and what is wrong with it. */
+/** The readable objects of a file, and its problem. */
 export interface CheckedObjects {
   readonly objects: number
   /** Null for one that is whole. */

@@ -40,13 +40,13 @@ export const LOCK_DATABASE: DatabaseForm = {
   tables: [{ name: 'remembered', columns: ['name', 'revision', 'sum', 'value'], key: ['name'], problem: problemOf }],
 }
 
-/** Of a layout before revisions and sums. */
+/** The form before revisions and sums. */
 export const OLDER_LOCK_DATABASE: DatabaseForm = {
   ...LOCK_DATABASE,
   tables: [{ name: 'remembered', columns: ['name', 'value'], key: ['name'], problem: problemOf }],
 }
 
-/** What the columns of an open `lock` are. */
+/** Form of an open `lock`. */
 export function formOfLock(lock: Database.Database): DatabaseForm {
   const columns = lock.prepare("SELECT count(*) AS found FROM pragma_table_info('remembered') WHERE name = 'sum'")
   return (columns.all() as { found: number }[])[0]?.found === 1 ? LOCK_DATABASE : OLDER_LOCK_DATABASE

@@ -152,7 +152,7 @@ function readAll(
   }
 }
 
-/** What the seal says: whether the rows are those that were written together, and whether later ones are lost. */
+/** Problems by the seal and the mark: whether the rows are those that were written together, and whether later ones are lost. */
 function sealProblems(
   db: Database.Database,
   tables: readonly SalvagedTable[],

@@ -123,7 +123,7 @@ export interface RepairedDatabase {
   readonly rows: number
   /** New path of the damaged file; null when there was none. */
   readonly aside: string | null
-  /** What could not be kept, a sentence each. */
+  /** Losses, a sentence each. */
   readonly lost: readonly string[]
 }
 
@@ -158,11 +158,11 @@ async function rebuild(folder: string, form: DatabaseForm, found: Salvage): Prom
   // The log is moved first: the new database must never find the old log. The old database is replaced at once, and its
   // mark after it: a repair that is killed leaves nothing that passes for an empty database.
   for (const end of ['-wal', '-shm', '-journal']) await rename(path + end, aside + end).catch(unlessMissing)
-  const isKept = await keepBeside(path, aside)
+  const isAside = await keepBeside(path, aside)
   await rename(fresh, path)
   if (form.sealed) replaceMark(path, { ...seal, state: 'closed', boot: hostBoot(), durable: false })
   if (form === LOCK_DATABASE) copyAll(folder, valuesIn(found.tables.flatMap((table) => table.rows)))
-  return { file, rows, aside: isKept ? aside : null, lost: lossesIn(found) }
+  return { file, rows, aside: isAside ? aside : null, lost: lossesIn(found) }
 }
 
 /** Gives a file a second name, or makes a copy where the file system has no such; false when it is missing. */

@@ -245,7 +245,7 @@ export async function writeVersion(path: string): Promise<void> {
   if ((await readVersion(path)) !== VERSION_TEXT) await replaceFile(join(path, VERSION), VERSION_TEXT)
 }
 
-/** What VERSION says to a check. */
+/** Result of reading VERSION for a check; a number is another layout. */
 export async function checkedVersion(path: string): Promise<'known' | 'damaged' | number> {
   const layout = layoutIn(await readVersion(path))
   if (Number.isNaN(layout)) return 'damaged'

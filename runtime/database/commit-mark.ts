@@ -90,7 +90,7 @@ export class OpenMark {
     try {
       writeSync(this.#file, textOf(mark), 0, 'latin1')
     } catch (error) {
-      // What is marked has happened. The next commit, or the next start, marks it too.
+      // The commit is written. The next commit, or the next start, marks it too.
       if (!isDiskFull(error)) throw error
     }
   }

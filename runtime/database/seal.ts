@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { asBytes, decodedRow, type DatabaseForm, type Row, type TableForm } from './database-form.js'
 
 /**
- * What a database says of itself, so that its rows are known to be those of one commit and to be all of them. Pages of
+ * A database's own account of its rows, so that its rows are known to be those of one commit and to be all of them. Pages of
  * SQLite have no checksum: a flipped bit, or a page of an earlier time, is seen by this alone.
  */
 export interface Seal {
@@ -108,7 +108,7 @@ export function schemaOf(db: Database.Database): { type: string; name: string; s
   })
 }
 
-/** What the rows of a database add up to. */
+/** Total of the rows of a database. */
 export interface RowTotal {
   rows: number
   /** Modulo {@link DIGEST_SIZE}. */

@@ -12,7 +12,7 @@ export type Standing =
   | { readonly kind: 'no-log' }
   | { readonly kind: 'torn'; readonly sentence: string }
 
-/** What a database file holds: nothing, rows without a seal, or a seal that its rows have. */
+/** Contents of a database file: nothing, rows without a seal, or a seal that its rows have. */
 export type DatabaseContents = 'missing' | 'empty' | 'older' | Seal
 
 /** The write-ahead log of a database; a file of lines has none. */

@@ -2,7 +2,7 @@ import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs
 import { join } from 'node:path'
 import { keyedRandom, type SeededRandom } from '../../../runtime/index.js'
 
-/** What happens to one file of a state folder. `older` is a copy of that file from an earlier time. */
+/** Changes of one file of a state folder. `older` is a copy of that file from an earlier time. */
 const MUTATIONS = ['flip', 'zero', 'cut', 'swap', 'random', 'older', 'remove', 'empty', 'garbage'] as const
 type Mutation = (typeof MUTATIONS)[number]
 
@@ -84,9 +84,9 @@ function swapped(bytes: Buffer, size: number, random: SeededRandom): Buffer {
   if (blocks < 2) return bytes
   const first = below(random, blocks) * size
   const second = below(random, blocks) * size
-  const kept = Buffer.from(bytes.subarray(first, first + size))
+  const block = Buffer.from(bytes.subarray(first, first + size))
   bytes.copy(bytes, first, second, second + size)
-  kept.copy(bytes, second)
+  block.copy(bytes, second)
   return bytes
 }
 

@@ -117,7 +117,7 @@ export async function copyFiles(from: string, to: string): Promise<void> {
   for (const file of await readdir(from)) await copyFile(join(from, file), join(to, file))
 }
 
-/** What a start on a folder finds, or the refusal. Other errors are defects. */
+/** Contents that a start on a folder finds, or the refusal. Other errors are defects. */
 export async function startOn(folder: string): Promise<{ found: unknown } | { refused: UserError }> {
   try {
     const open = await openAll(folder)
@@ -132,7 +132,7 @@ export async function startOn(folder: string): Promise<{ found: unknown } | { re
   }
 }
 
-/** What became of a mutated folder; `wrong` says why that is a defect. */
+/** Outcome of a start on a mutated folder. */
 export interface CaseResult {
   readonly what: string
   readonly outcome: 'as acknowledged' | 'refused'
