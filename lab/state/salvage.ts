@@ -12,6 +12,7 @@ import {
   readMark,
   readSeal,
   rowProblem,
+  schemaOf,
   selectAll,
   standingOf,
   temporaryFolder,
@@ -135,6 +136,7 @@ function readAll(
   let sealed: boolean
   try {
     db = new Database(path)
+    if (form.sealed && schemaOf(db).length === 0) return readEmpty(db, form, lossOf)
     sealed = isSealed(db)
     problems.push(...pagesOf(db), ...versionProblem(db, form, sealed))
   } catch (error) {
@@ -150,6 +152,17 @@ function readAll(
   } finally {
     opened.close()
   }
+}
+
+/** A database whose tables were all in its log. */
+function readEmpty(
+  db: Database.Database,
+  form: DatabaseForm,
+  lossOf: (found: DatabaseContents) => string[],
+): { salvage: Salvage; unreadable: boolean } {
+  db.close()
+  const tables = form.tables.map(({ name }) => ({ name, rows: [], unusable: 0, torn: false }))
+  return { salvage: { file: form.file, problems: lossOf('empty'), tables }, unreadable: false }
 }
 
 /** Problems by the seal and the mark: whether the rows are those that were written together, and whether later ones are lost. */

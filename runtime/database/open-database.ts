@@ -1,5 +1,5 @@
 import Database from 'libsql'
-import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isDiskFull, UserError } from '../error.js'
@@ -11,7 +11,7 @@ import { checkSchema, createTables, migrateTables } from './create-tables.js'
 import { openSound } from './database-errors.js'
 import type { DatabaseForm } from './database-form.js'
 import { checkedSeal, isSealed, schemaOf, sealing, UNWRITTEN } from './seal.js'
-import { standingOf, type DatabaseContents } from './standing.js'
+import { standingOf, type DatabaseContents, type DatabaseLog } from './standing.js'
 
 /** Makes the file, when it is missing, and what belongs to it readable for its owner only: it holds passwords. */
 export function closeToOthers(path: string): void {
@@ -63,13 +63,22 @@ export function openDatabase(path: string, form: DatabaseForm, options: Database
 /** Refuses a database that is not whole. */
 function soundContents(path: string, form: DatabaseForm, { onLoss }: DatabaseOptions): DatabaseContents {
   const mark = readMark(path)
-  const found = contentsOf(path, form)
   const log = existsSync(`${path}-wal`) ? 'there' : 'missing'
+  const found = readAlone(path, form, log)
   const standing = standingOf(path, found, mark, { boot: hostBoot(), log })
   if (standing.kind === 'no-log') throw withoutLog(path)
   if (standing.kind === 'torn') throw new SyntaxError(standing.sentence)
   if (standing.kind === 'behind') onLoss?.(standing.sentence)
   return found
+}
+
+/** Reads the contents of a database, and leaves no log where there was none: SQLite makes an empty one. */
+function readAlone(path: string, form: DatabaseForm, log: DatabaseLog): DatabaseContents {
+  try {
+    return contentsOf(path, form)
+  } finally {
+    if (log === 'missing') for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true })
+  }
 }
 
 /** A database whose write-ahead log is gone, with the last changes. */
