@@ -6,7 +6,7 @@ export { type CommitMark, markFile, OpenMark, readMark, replaceMark } from './da
 export { createTables, insertion } from './database/create-tables.js'
 export { type DatabaseForm, decodedRow, jsonProblem, type Row, type TableForm } from './database/database-form.js'
 export { closeToOthers, openDatabase, type SealedDatabase, versionOf, withoutLog } from './database/open-database.js'
-export { addRow, checkedSeal, isSealed, readSeal, rowSum, schemaOf, type Seal, sealing } from './database/seal.js'
+export { addRow, checkedSeal, isSealed, readSeal, rowSum, schemaOf, type Seal, sealOnce } from './database/seal.js'
 export { type DatabaseContents, type Standing, standingOf } from './database/standing.js'
 export { catalogue, type ErrorEntry } from './catalogue.js'
 export {

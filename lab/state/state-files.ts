@@ -9,7 +9,7 @@ import {
   hostBoot,
   insertion,
   replaceMark,
-  sealing,
+  sealOnce,
   UserError,
   type DatabaseForm,
   type Row,
@@ -199,7 +199,7 @@ function build(path: string, form: DatabaseForm, { tables }: Salvage): { rows: n
       // A damaged table can have two rows with one key; the first one is inserted.
       for (const row of rows) inserted += insert(row)
     }
-    const seal = form.sealed ? sealing(db)() : empty
+    const seal = form.sealed ? sealOnce(db) : empty
     db.exec('COMMIT')
     return { rows: inserted, seal }
   } finally {

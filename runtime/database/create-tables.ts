@@ -1,7 +1,7 @@
 import Database from 'libsql'
 import { checkRows } from './check-database.js'
 import { asBytes, decodedRow, type DatabaseForm, type Row, type TableForm } from './database-form.js'
-import { createSeal, names, schemaOf, sealing, sumOfRow, type Seal, UNWRITTEN } from './seal.js'
+import { createSeal, names, schemaOf, sealOnce, sumOfRow, type Seal, UNWRITTEN } from './seal.js'
 
 /** Makes the tables of an empty database. */
 export function createTables(db: Database.Database, form: DatabaseForm): Seal {
@@ -9,7 +9,7 @@ export function createTables(db: Database.Database, form: DatabaseForm): Seal {
   db.exec(`PRAGMA page_size = ${form.pageSize}`)
   return inTransaction(db, () => {
     create(db, form)
-    return form.sealed ? sealing(db)() : UNWRITTEN
+    return form.sealed ? sealOnce(db) : UNWRITTEN
   })
 }
 
@@ -28,7 +28,7 @@ export function migrateTables(db: Database.Database, form: DatabaseForm): Seal {
     for (const { name } of older.tables) db.exec(`ALTER TABLE ${name} RENAME TO ${name}_before`)
     create(db, form)
     for (const table of older.tables) moveRows(db, table)
-    return sealing(db)()
+    return sealOnce(db)
   })
 }
 

@@ -10,7 +10,7 @@ import { markFile, OpenMark, readMark } from './commit-mark.js'
 import { checkSchema, createTables, migrateTables } from './create-tables.js'
 import { openSound } from './database-errors.js'
 import type { DatabaseForm } from './database-form.js'
-import { checkedSeal, isSealed, schemaOf, sealing, UNWRITTEN } from './seal.js'
+import { checkedSeal, commitCount, isSealed, readSeal, schemaOf, sealing, UNWRITTEN, type Seal } from './seal.js'
 import { standingOf, type DatabaseContents, type DatabaseLog } from './standing.js'
 
 /** Makes the file, when it is missing, and what belongs to it readable for its owner only: it holds passwords. */
@@ -160,27 +160,37 @@ function opened(
     // Overwrites deleted data: records hold passwords and Ignition configs.
     db.exec('PRAGMA secure_delete = ON')
     db.exec(settings)
-    if (typeof found === 'string') mark.advance(found === 'older' ? migrateTables(db, form) : createTables(db, form))
-    return inUse(db, mark)
+    const seal = sealed(db, form, found)
+    mark.advance(seal)
+    return inUse(db, mark, seal)
   } catch (error) {
     db.close()
     throw error
   }
 }
 
-function inUse(db: Database.Database, mark: OpenMark): SealedDatabase {
+/** Makes or migrates what is not sealed yet. */
+function sealed(db: Database.Database, form: DatabaseForm, found: DatabaseContents): Seal {
+  if (typeof found !== 'string') return found
+  return found === 'older' ? migrateTables(db, form) : createTables(db, form)
+}
+
+function inUse(db: Database.Database, mark: OpenMark, { commits: before }: Seal): SealedDatabase {
   const seal = sealing(db)
   const commit = db.prepare('COMMIT')
+  let commits = before
   return {
     db,
     commit() {
-      const sealed = seal()
+      seal.run()
       commit.run()
-      mark.advance(sealed)
+      commits++
+      mark.advance(commitCount(commits))
     },
     close(abandoned = false) {
       let isOrderly = false
       try {
+        if (!abandoned) mark.advance(readSeal(db))
         if (abandoned) db.close()
         else closeWithoutLog(db)
         isOrderly = !abandoned

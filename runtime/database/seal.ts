@@ -17,6 +17,9 @@ export interface Seal {
 
 export const UNWRITTEN: Seal = { commits: 0, rows: 0, digest: 0 }
 
+/** The number of commits alone: reading the rest would make each commit dearer, and the seal vouches for it. */
+export const commitCount = (commits: number): Seal => ({ commits, rows: -1, digest: -1 })
+
 /** Added to the digest by each commit, so that it covers their number too; odd, so that no two numbers are alike. */
 const COMMIT_SUM = 0x5d_ee_ce_66_d
 /** A digest has 48 bits: it is an exact number in JavaScript and never overflows in SQLite. */
@@ -66,26 +69,26 @@ const triggersOf = (table: string): string => `
 
 /** The last ids that SQLite has given: its own table of them has no triggers. */
 const LAST_IDS = `
-  SELECT coalesce(group_concat(text, ' '), '')
-  FROM (SELECT name || '=' || seq AS text FROM sqlite_sequence ORDER BY name)
+  SELECT coalesce(group_concat(name || '=' || seq, ' '), '') FROM sqlite_sequence
 `
 
 const hasLastIds = (db: Database.Database): boolean => names(db, 'table').includes('sqlite_sequence')
 
-/** A statement that counts a commit, as the last one of its transaction, and returns the seal. */
-export function sealing(db: Database.Database): () => Seal {
-  const lastIds = hasLastIds(db) ? `(${LAST_IDS})` : `''`
-  const statement = db
-    .prepare(
-      `UPDATE seal
-       SET commits = commits + 1, digest = (digest + ${COMMIT_SUM}) & ${DIGEST_MASK}, last_ids = ${lastIds}
-       RETURNING commits, row_count, digest`,
-    )
-    .raw()
-  return () => {
-    const [commits, rows, digest] = statement.get() as [number, number, number]
-    return { commits, rows, digest }
-  }
+const countCommit = (db: Database.Database): string => `
+  UPDATE seal
+  SET
+    commits = commits + 1,
+    digest = (digest + ${COMMIT_SUM}) & ${DIGEST_MASK},
+    last_ids = ${hasLastIds(db) ? `(${LAST_IDS})` : `''`}
+`
+
+/** A statement that counts a commit, as the last one of its transaction. */
+export const sealing = (db: Database.Database): Database.Statement => db.prepare(countCommit(db))
+
+/** Counts a commit, as the last statement of its transaction, and returns the seal. */
+export function sealOnce(db: Database.Database): Seal {
+  sealing(db).run()
+  return readSeal(db)
 }
 
 export const isSealed = (db: Database.Database): boolean => names(db, 'table').includes('seal')
