@@ -44,7 +44,7 @@ function addTableCommand(
     const { own, ini } = config ? await configFiles(named, config.of) : { own: named[0], ini: [] }
     const resolved = await resolveOptions(names, own === undefined ? flags : { ...flags, config: own }, variables)
     const options = await withSecretsOfFiles(resolved)
-    for (const warning of secretsOnCommandLine(flags)) environment.stderr.write(`warning: ${warning}\n`)
+    for (const warning of secretsOnCommandLine(flags)) environment.stderr.line(`warning: ${warning}`)
     const action = await load()
     await perform(() => action(options, { environment, operands: command.args, configFiles: ini }))
   })

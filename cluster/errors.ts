@@ -14,7 +14,7 @@ export const ERRORS = catalogue({
   },
   'kube-objects': {
     sentence: 'the objects of the Kubernetes API in the state folder cannot be used',
-    remedy: 'check the file that is named, or name another folder with --state-dir',
+    remedy: 'put the file back, or keep what can be read with ironstage state repair',
   },
   'site-unreachable': {
     sentence: 'a disconnected site does not reach this place',

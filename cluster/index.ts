@@ -15,7 +15,13 @@ export { runMachineConfigOperator } from './actors/machine-config-operator/machi
 export { runMachineApiOperator } from './actors/machine-api-operator/machine-api-operator.js'
 export { runNodePrograms } from './actors/node-programs.js'
 export { ERRORS } from './errors.js'
-export { openObjectFile } from './kube/object-file.js'
+export {
+  checkObjectFile,
+  type CheckedObjects,
+  OBJECT_FILE,
+  openObjectFile,
+  repairObjectFile,
+} from './kube/object-file.js'
 export { serveKube } from './kube/http/kube-server.js'
 export type { KubeClient } from './kube/kube-client.js'
 export { apiVersionOf, type Kind, type Kinds } from './kube/kinds.js'

@@ -20,8 +20,4 @@ export const ERRORS = catalogue({
     sentence: 'the configuration of Ironic is not valid',
     remedy: 'correct the option that the message names',
   },
-  'store-version': {
-    sentence: 'the database was written by another version of ironstage',
-    remedy: 'use another state folder, or the version of ironstage that made this one',
-  },
 })

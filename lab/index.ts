@@ -93,5 +93,11 @@ export { type NodeImage, type NodeImageRegistry, type RegistryFault } from './st
 export type { LabSnapshots, Snapshot, Snapshots } from './snapshots/snapshot.js'
 export { CONDUCTOR_HOST, stage, type Stage } from './stage/stage.js'
 export type { StageOptions } from './stage/stage-options.js'
-export { type CheckedDatabase, checkState, exportState, repairState } from './state/state-files.js'
+export {
+  type CheckedDatabase,
+  type RepairedDatabase,
+  checkState,
+  exportState,
+  repairState,
+} from './state/state-files.js'
 export { openStateFolder, type StateFolder } from './state/state-folder.js'

@@ -12,7 +12,7 @@ test('a full disk is an error in a sentence, and the changes are written once th
   const clock = systemClock()
   const put = (store: ReturnType<typeof openMachineStore>, n: number, filler = '') =>
     store.put(`machine-${n}`, 'spec', '', () => ({ ...defaultMachineSpec(n), filler }))
-  const store = openMachineStore(file, clock, 10)
+  const store = openMachineStore(file, clock, { most: 10 })
   put(store, 1)
   await store.flush()
   let filler = 'x'.repeat(100_000)

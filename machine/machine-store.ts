@@ -1,17 +1,16 @@
 import {
-  checkRows,
-  closeWithoutLog,
   held,
   isDiskFull,
   jsonProblem,
-  openSound,
-  openSqlite,
+  openDatabase,
+  rowSum,
   UserError,
   type Clock,
   type DatabaseForm,
 } from '../runtime/index.js'
 import { defaultMachineSpec } from './hardware/default-spec.js'
 import { ERRORS } from './errors.js'
+import type { MachineSpec } from './machine-spec.js'
 
 /**
  * Kinds of records of a machine, JSON documents under a name: its specification and its state (one each), the parts of
@@ -49,27 +48,24 @@ export const forgetfulStore: MachineStore = {
 }
 
 const SCHEMA = `
-  PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = NORMAL;
-  PRAGMA secure_delete = ON;
-  CREATE TABLE IF NOT EXISTS record (
-    machine TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
+  CREATE TABLE record (
+    machine TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    sum INTEGER NOT NULL,
+    value TEXT NOT NULL,
     PRIMARY KEY (machine, kind, name)
   ) WITHOUT ROWID;
-`
-
-/** Specifications in older state folders have their `metalImage` as `liveImage`. */
-const RENAME_METAL_IMAGE = `
-  UPDATE record
-  SET value = json_remove(json_set(value, '$.metalImage', json_extract(value, '$.liveImage')), '$.liveImage')
-  WHERE kind = 'spec' AND CASE WHEN json_valid(value) THEN json_type(value, '$.liveImage') END IS NOT NULL
 `
 
 /** Name and schema of `machines.db`. */
 export const MACHINE_DATABASE: DatabaseForm = {
   file: 'machines.db',
-  version: 0,
-  prepare: (db) => void db.exec(SCHEMA),
+  version: 1,
+  older: [0],
+  schema: SCHEMA,
+  pageSize: 4096,
+  sealed: true,
   tables: [
     {
       name: 'record',
@@ -95,35 +91,37 @@ type Change =
  * with the next change.
  *
  * @param most limit on the pages of the file, to simulate a full disk
+ * @throws UserError `damaged-state` for a file that is not as it was acknowledged
  */
-export function openMachineStore(file: string, clock: Clock, most?: number): MachineStore {
-  const db = openSound(file, () => {
-    const opened = openSqlite(file)
-    try {
-      opened.exec(SCHEMA)
-      opened.exec(RENAME_METAL_IMAGE)
-      if (most !== undefined) opened.exec(`PRAGMA max_page_count = ${most}`)
-      checkRows(opened, MACHINE_DATABASE)
-      return opened
-    } catch (error) {
-      opened.close()
-      throw error
-    }
-  })
-  const insert = db.prepare('INSERT OR REPLACE INTO record (machine, kind, name, value) VALUES (?, ?, ?, ?)')
+export function openMachineStore(
+  file: string,
+  clock: Clock,
+  { most, onLoss }: { most?: number; onLoss?: (sentence: string) => void } = {},
+): MachineStore {
+  const settings = most === undefined ? '' : `PRAGMA max_page_count = ${most}`
+  const database = openDatabase(file, MACHINE_DATABASE, { settings, onLoss })
+  const { db } = database
+  const insert = db.prepare(
+    `INSERT INTO record (machine, kind, name, sum, value) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (machine, kind, name) DO UPDATE SET sum = excluded.sum, value = excluded.value`,
+  )
   const removals = ['machine = ?', 'machine = ? AND kind = ?', 'machine = ? AND kind = ? AND name = ?'].map((where) =>
     db.prepare(`DELETE FROM record WHERE ${where}`),
   )
   let queue: Change[] = []
   let flushing: Promise<void> | undefined
 
+  const put = (key: readonly [machine: string, kind: RecordKind, name: string], value: unknown) => {
+    const text = JSON.stringify(value)
+    insert.run(...key, rowSum('record', [...key, text]), text)
+  }
   const write = (changes: readonly Change[]) => {
     db.exec('BEGIN')
     try {
       for (const change of changes)
-        if ('put' in change) insert.run(...change.put, JSON.stringify(change.value()))
+        if ('put' in change) put(change.put, change.value())
         else removals[change.remove.length - 1]!.run(...change.remove)
-      db.exec('COMMIT')
+      database.commit()
     } catch (error) {
       // SQLite itself rolls back when the disk is full.
       if (db.inTransaction) db.exec('ROLLBACK')
@@ -164,7 +162,7 @@ export function openMachineStore(file: string, clock: Clock, most?: number): Mac
   return {
     load: () =>
       (db.prepare('SELECT machine, kind, name, value FROM record').all() as Record<keyof StoredRecord, string>[]).map(
-        (row) => ({ ...row, kind: row.kind as RecordKind, value: JSON.parse(row.value) as unknown }),
+        storedRecord,
       ),
     put: (machine, kind, name, value) => void queue.push({ put: [machine, kind, name], value }),
     remove: (...key) => void queue.push({ remove: key.filter((part) => part !== undefined) }),
@@ -174,10 +172,22 @@ export function openMachineStore(file: string, clock: Clock, most?: number): Mac
       try {
         await flush()
       } finally {
-        closeWithoutLog(db)
+        database.close()
       }
     },
   }
+}
+
+function storedRecord(row: Record<keyof StoredRecord, string>): StoredRecord {
+  const kind = row.kind as RecordKind
+  const value = JSON.parse(row.value) as unknown
+  return { ...row, kind, value: kind === 'spec' ? withMetalImage(value as MachineSpec) : value }
+}
+
+/** Specifications in older state folders have their `metalImage` as `liveImage`. */
+function withMetalImage(spec: MachineSpec & { liveImage?: string | null }): MachineSpec {
+  const { liveImage, ...others } = spec
+  return liveImage === undefined ? spec : { ...others, metalImage: liveImage }
 }
 
 const full = (file: string, cause: unknown): UserError =>

@@ -33,9 +33,10 @@ export interface MachinesOptions extends Omit<MachineParts, 'store' | 'downloads
  * await machine.setPower('on')
  */
 export async function openMachines(options: MachinesOptions): Promise<Machines> {
-  const { stateDir, clock } = options
+  const { stateDir, clock, logger } = options
   if (stateDir !== null) await held(clock, 'making the state folder', () => makeFolder(stateDir, 0o700))
-  const store = stateDir === null ? forgetfulStore : openMachineStore(join(stateDir, 'machines.db'), clock)
+  const onLoss = (sentence: string) => logger('warn', sentence)
+  const store = stateDir === null ? forgetfulStore : openMachineStore(join(stateDir, 'machines.db'), clock, { onLoss })
   const machines = new SimulatedMachines(options, store, new DiskFolder(stateDir, clock))
   machines.load(store.load())
   return machines

@@ -38,6 +38,10 @@ export const ERRORS = catalogue({
     sentence: 'the folder for temporary files cannot be used',
     remedy: 'name a folder that exists and may be written with TMPDIR',
   },
+  'store-version': {
+    sentence: 'the database was written by another version of ironstage',
+    remedy: 'use another state folder, or the version of ironstage that made this one',
+  },
   'too-many-aliases': {
     sentence: 'a YAML document repeats itself by too many aliases',
     remedy: 'write out what the aliases stand for',

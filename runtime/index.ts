@@ -1,19 +1,13 @@
 /** The ground that every room stands on: time, randomness, errors, lifetimes, the probe, logging. No domain words. */
 export { type Clock, held, hours, minutes, type MovableClock, seconds, type SleepOptions } from './clock.js'
 export { contained, ownerOfError, traceOwners } from './containment.js'
-export {
-  checkRows,
-  closeToOthers,
-  columnsOf,
-  type DatabaseForm,
-  decodedRow,
-  closeWithoutLog,
-  findingOf,
-  jsonProblem,
-  openSound,
-  type Row,
-  type TableForm,
-} from './database.js'
+export { pageProblems, checkRows, rowProblem, selectAll } from './database/check-database.js'
+export { type CommitMark, markFile, OpenMark, readMark, replaceMark } from './database/commit-mark.js'
+export { createTables, insertion } from './database/create-tables.js'
+export { type DatabaseForm, decodedRow, jsonProblem, type Row, type TableForm } from './database/database-form.js'
+export { closeToOthers, openDatabase, type SealedDatabase, versionOf, withoutLog } from './database/open-database.js'
+export { addRow, checkedSeal, isSealed, readSeal, rowSum, schemaOf, type Seal, sealOnce } from './database/seal.js'
+export { type DatabaseContents, type Standing, standingOf } from './database/standing.js'
 export { catalogue, type ErrorEntry } from './catalogue.js'
 export {
   type ErrorCatalogues,
@@ -99,6 +93,7 @@ export {
   type NamedFileLimits,
 } from './files/read-named-file.js'
 export { replaceFile, replaceFileSync, replaceLink } from './files/replace-file.js'
+export { hostBoot } from './system-boot.js'
 export { openSqlite } from './sqlite.js'
 export { startFailure } from './start-failure.js'
 export { systemFailure } from './system-failure.js'

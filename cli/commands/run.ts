@@ -78,8 +78,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   await refuseRunning(folder)
   const nothing = options.resume ? await nothingToResume(folder) : undefined
   if (nothing !== undefined) {
-    const line = json ? JSON.stringify({ event: 'nothing-to-resume', why: nothing }) : nothing
-    environment.stdout.write(`${line}\n`)
+    environment.stdout.either(json, { event: 'nothing-to-resume', why: nothing }, nothing)
     return 0
   }
   await refuseUnfinished(folder, { ...options, checkOnly: options.check ?? false })

@@ -18,7 +18,7 @@ import {
 } from '../../lab/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../ironic-mock/index.js'
-import { openObjectFile, openKube, serveKube, type HostReport } from '../../cluster/index.js'
+import { OBJECT_FILE, openObjectFile, openKube, serveKube, type HostReport } from '../../cluster/index.js'
 import { ramdiskSource, type RamdiskSource } from '../../metal3/index.js'
 import type { IronicRelease } from '../../wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
@@ -81,7 +81,7 @@ export async function up(
   const uiUrl = dashboardUrl(served.url, options)
   for (const fault of faults) served.stage.faults.add(fault)
   if (options.verbose) served.stage.journal.listen((entry) => say(entry, entryLine(entry)))
-  using objectFile = objectFileOf(options)
+  using objectFile = objectFileOf(options, (sentence) => logger('warn', sentence))
   const kube = openKube({ clock, random: systemRandom, ...(objectFile ? { file: objectFile } : {}) })
   const kubePort = options['kube-api']
   const { tls } = served.stage
@@ -268,8 +268,8 @@ async function kubeTokenOf({ 'kube-token': file, 'kube-api': port }: UpOptions):
 }
 
 /** Objects of `--kube-api` in the state folder, which this process has locked by now. */
-const objectFileOf = ({ 'kube-api': port, 'state-dir': folder }: UpOptions) =>
-  port === undefined || folder === undefined ? undefined : openObjectFile(join(folder, 'kube-objects.jsonl'))
+const objectFileOf = ({ 'kube-api': port, 'state-dir': folder }: UpOptions, onLoss: (sentence: string) => void) =>
+  port === undefined || folder === undefined ? undefined : openObjectFile(join(folder, OBJECT_FILE), onLoss)
 
 interface NodeWatch {
   onEvent: (event: LabEvent) => void

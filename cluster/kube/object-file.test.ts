@@ -1,8 +1,8 @@
-import { appendFile, readFile, stat, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { seededRandom, temporaryFolder, VirtualClock, type TemporaryFolder } from '../../runtime/index.js'
-import { openObjectFile } from './object-file.js'
+import { checkObjectFile, openObjectFile, repairObjectFile } from './object-file.js'
 import { openKube } from './open-kube.js'
 
 let folder: TemporaryFolder
@@ -76,6 +76,39 @@ describe('objects of a state folder', () => {
     await client.create(configMap('one'))
     await appendFile(path, '{"resourceVersion":9,"object":{"kind":"Config')
     expect(life().store.list('ConfigMap')).toHaveLength(1)
+  })
+
+  test.each<[string, (bytes: Buffer) => Buffer]>([
+    ['cut short by a line', (bytes) => bytes.subarray(0, bytes.lastIndexOf('\n', bytes.length - 2) + 1)],
+    ['cut within a line', (bytes) => bytes.subarray(0, bytes.length - 5)],
+    ['empty', () => Buffer.alloc(0)],
+    ['changed within a text', (bytes) => Buffer.from(bytes.toString().replace('"a":"1"', '"a":"7"'))],
+  ])('a file that is %s is refused after a kill, and repaired', async (_, change) => {
+    const { client } = life()
+    await client.create(configMap('one', { a: '1' }))
+    await client.create(configMap('two'))
+    await writeFile(path, change(await readFile(path)))
+    expect(() => openObjectFile(path)).toThrow(expect.objectContaining({ code: 'kube-objects' }) as Error)
+    expect(checkObjectFile(path)?.problem).toEqual(expect.any(String))
+    const readable = checkObjectFile(path)!.objects
+    repairObjectFile(path)
+    expect(checkObjectFile(path)).toEqual({ objects: readable, problem: null })
+    expect(openObjectFile(path).objects).toHaveLength(readable)
+  })
+
+  test('a file that is missing after a kill is refused', async () => {
+    await life().client.create(configMap('one'))
+    await rm(path)
+    expect(() => openObjectFile(path)).toThrow(/kube-objects\.jsonl is missing/)
+  })
+
+  test('a file of an older ironstage is read', async () => {
+    const { client, store } = life()
+    await client.create(configMap('one'))
+    const lines = (await readFile(path, 'utf8')).replaceAll(/\t\d+$/gm, '')
+    await rm(`${path}-mark`)
+    await writeFile(path, lines)
+    expect(life().store.list('ConfigMap')).toEqual(store.list('ConfigMap'))
   })
 
   test.each([

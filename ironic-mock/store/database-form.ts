@@ -1,7 +1,7 @@
 import { jsonProblem, type DatabaseForm, type Row, type TableForm } from '../../runtime/index.js'
 import { PROVISION_STATES } from '../../wire/index.js'
 import { newNode, newPort } from '../conductor/records/new-records.js'
-import { PAGE_SIZE, prepareSchema, SCHEMA_VERSION } from './schema.js'
+import { OLDER_VERSIONS, PAGE_SIZE, SCHEMA_VERSION, TABLES } from './schema.js'
 
 /** New records: the model of which fields a stored one must have, and of which types. */
 const NODE = newNode({ driver: '' }, {} as never, '', '')
@@ -18,10 +18,10 @@ const table = (name: string, columns: string, key: string, problem: TableForm['p
 export const IRONIC_DATABASE: DatabaseForm = {
   file: 'ironic.db',
   version: SCHEMA_VERSION,
-  prepare(db) {
-    db.exec(`PRAGMA page_size = ${PAGE_SIZE}`)
-    prepareSchema(db, 'ironic.db')
-  },
+  older: OLDER_VERSIONS,
+  schema: TABLES,
+  pageSize: PAGE_SIZE,
+  sealed: true,
   tables: [
     table('nodes', 'id uuid name instance_uuid provision_state driver revision record', 'id', nodeProblem),
     table('ports', 'id uuid address node record', 'id', (row) => jsonProblem(row.record, PORT) ?? sameUuid(row)),

@@ -19,6 +19,10 @@ export class MemoryRows implements StoreRows {
   commit = nothing
   rollback = nothing
 
+  clear(): void {
+    for (const texts of [this.#inventories, this.#lists, this.#history]) texts.clear()
+  }
+
   insertNode = nothing
   updateNode = nothing
   insertPort = nothing

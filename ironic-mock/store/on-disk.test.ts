@@ -1,11 +1,40 @@
 import Database from 'libsql'
 import fc from 'fast-check'
-import { readdirSync, readFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { readMark, replaceMark, VirtualClock } from '../../runtime/index.js'
+import { openStore } from './open-store.js'
+import { emptyState } from './store-state.js'
+import { writeOlderIronic } from '../../test/kit/older-database.js'
 import { chassis, databaseFiles, node, open, port, portgroup } from '../../test/kit/store-records.js'
 
 const { folder, file } = databaseFiles()
+
+/** The files as a kill at this moment would leave them. */
+function killedCopy(path: string): string {
+  const copy = file()
+  for (const end of ['', '-wal', '-mark']) copyFileSync(path + end, copy + end)
+  return copy
+}
+
+const bytesOf = (path: string): Buffer[] => ['', '-wal', '-mark'].map((end) => readFileSync(path + end))
+
+function overwrite(path: string, at: number, bytes: Buffer): void {
+  const opened = openSync(path, 'r+')
+  writeSync(opened, bytes, 0, bytes.length, at)
+  closeSync(opened)
+}
 
 describe('on disk', () => {
   test('an answered commit survives a kill, an unanswered one does not', async () => {
@@ -73,16 +102,103 @@ describe('on disk', () => {
     )
   })
 
-  test('a database of version 1 gets the missing table', async () => {
+  test.each<[string, (log: string) => void]>([
+    ['empty', (log) => truncateSync(log)],
+    ['cut short', (log) => truncateSync(log, statSync(log).size - 100)],
+    ['overwritten at its start', (log) => overwrite(log, 0, randomBytes(512))],
+    ['zeroed within', (log) => overwrite(log, statSync(log).size - 12_000, Buffer.alloc(4096))],
+  ])('a log that is %s after a kill is damage, and a refusal changes no file', async (_, damage) => {
     const path = file()
-    await open(path)[Symbol.asyncDispose]()
-    const db = new Database(path)
-    db.exec('DROP TABLE resources; DROP TABLE resource_ids; PRAGMA user_version = 1')
-    db.close()
-    const again = open(path)
-    expect(await again.createResource('chassis', chassis('c'))).toMatchObject({ uuid: 'c' })
-    await again[Symbol.asyncDispose]()
+    const store = open(path)
+    await store.createNode(node('a'))
+    for (let expect = 1; expect < 6; expect++)
+      await store.commit({ node: 'a', expect, patch: { description: `change ${expect}` } })
+    const copy = killedCopy(path)
+    store.abandon()
+    damage(`${copy}-wal`)
+    const before = bytesOf(copy)
+    const cause = /^of the \d+ changes of .+ lost: its log .+-wal is torn/
+    expect(() => open(copy)).toThrow(
+      expect.objectContaining({
+        code: 'damaged-state',
+        message: `the database ${copy} is damaged`,
+        cause: expect.objectContaining({ message: expect.stringMatching(cause) as string }) as Error,
+      }) as Error,
+    )
+    expect(bytesOf(copy)).toEqual(before)
   })
+
+  test.each([
+    ['commits do not wait for the disk: what is lost is said, and the start goes on', false],
+    ['commits wait for the disk: it is damage', true],
+  ])('a log that lost its end in another boot of the host, where %s', async (_, durable) => {
+    const path = file()
+    const clock = new VirtualClock()
+    const store = openStore({ path, clock, durable })
+    await store.createNode(node('a'))
+    await store.createNode(node('b'))
+    const copy = killedCopy(path)
+    store.abandon()
+    truncateSync(`${copy}-wal`, statSync(`${copy}-wal`).size - 100)
+    replaceMark(copy, { ...readMark(copy)!, boot: 'an earlier one' })
+    const losses: string[] = []
+    const start = () => openStore({ path: copy, clock, onLoss: (sentence) => losses.push(sentence) })
+    if (durable) return expect(start).toThrow(expect.objectContaining({ code: 'damaged-state' }) as Error)
+    const again = start()
+    expect([...again.records.nodes.keys()]).toEqual(['a'])
+    expect(losses).toEqual([
+      `of the 3 changes of ${basename(copy)} the last one is lost: the host went down before they were on its disk`,
+    ])
+    await again[Symbol.asyncDispose]()
+    await open(copy)[Symbol.asyncDispose]()
+  })
+
+  test('a commit whose mark was not written any more is there', async () => {
+    const path = file()
+    const store = open(path)
+    await store.createNode(node('a'))
+    const mark = readMark(path)!
+    await store.createNode(node('b'))
+    const copy = killedCopy(path)
+    store.abandon()
+    replaceMark(copy, mark)
+    expect([...open(copy).records.nodes.keys()]).toEqual(['a', 'b'])
+  })
+
+  test('contents that are put in the place of others are one change: a kill leaves the one or the other', async () => {
+    const path = file()
+    const store = open(path)
+    await store.createNode(node('a'))
+    await store[Symbol.asyncDispose]()
+    const emptied = openStore({ path, clock: new VirtualClock(), from: emptyState() })
+    expect(await emptied.nodes({})).toEqual([])
+    expect(await emptied.createNode(node('b'))).toMatchObject({ node: { id: 1 } })
+    emptied.abandon()
+    expect([...open(path).records.nodes.keys()]).toEqual(['b'])
+  })
+
+  test.each([1, 2] as const)(
+    'a database of version %s is brought up to date with all that is in it',
+    async (version) => {
+      const path = file()
+      writeOlderIronic(path, version)
+      for (let start = 0; start < 2; start++) {
+        const again = open(path)
+        expect(await again.node('a')).toMatchObject({ node: { uuid: 'a', name: 'a' }, revision: 4 })
+        expect(await again.deadlines()).toEqual([{ node: 'a', kind: 'd', at: 5.5 }])
+        expect(await again.history('a')).toEqual([{ event: 'one' }])
+        expect(await again.effects()).toEqual([{ id: 1, node: 'a', kind: 'k', payload: { n: 1 } }])
+        await again[Symbol.asyncDispose]()
+      }
+      const again = open(path)
+      expect(again.nodeListNow('a', 'traits' as never)).toEqual(version === 2 ? ['CUSTOM_X'] : [])
+      // Ids that were given are not given again.
+      expect(await again.createPort(port('52:54:00:00:00:01', 'a'))).toMatchObject({ id: 10 })
+      const { id } = await again.createResource('chassis', chassis('c'))
+      expect(id).toBe(version === 2 ? 8 : 1)
+      await again[Symbol.asyncDispose]()
+    },
+  )
 
   test('memory and database are equal after any sequence of changes', async () => {
     const uuids = ['a', 'b', 'c']

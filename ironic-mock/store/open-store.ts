@@ -1,5 +1,4 @@
-import type Database from 'libsql'
-import { checkRows, isDiskFull, openSound, openSqlite, type Clock } from '../../runtime/index.js'
+import { isDiskFull, openDatabase, type Clock } from '../../runtime/index.js'
 import type {
   NodeRecord,
   NodeLists,
@@ -13,7 +12,7 @@ import { copyOf, type NodeEntry, Records } from './records.js'
 import type { StoredInventory, StoreRows } from './rows.js'
 import { SqliteRows } from './sqlite-rows.js'
 import { IRONIC_DATABASE } from './database-form.js'
-import { PAGE_SIZE, prepareSchema } from './schema.js'
+import { PAGE_SIZE } from './schema.js'
 import { writeState, type StoreState } from './store-state.js'
 import { selectNodes, selectPorts, selectResources } from './select.js'
 import type {
@@ -36,8 +35,10 @@ export interface StoreOptions {
   durable?: boolean
   /** Bytes that the database may take; beyond them it answers as on a full disk. */
   largest?: number
-  /** Contents with which an empty database begins. */
+  /** Contents that take the place of those of the database. */
   from?: StoreState
+  /** Hears which changes a power cut has taken. */
+  onLoss?: (sentence: string) => void
   clock: Clock
 }
 
@@ -73,43 +74,34 @@ interface QueuedWrite {
  * resolves when that transaction is written (WAL, `synchronous=NORMAL`: survives SIGKILL; FULL when durable). A refused
  * commit does not affect the others.
  *
- * @throws UserError when the file has another schema version, or is damaged
+ * @throws UserError when the file has a newer schema version, or is not as it was acknowledged
  */
-export function openStore({ path, durable = false, largest, from, clock }: StoreOptions): Store & StoreView {
+export function openStore({ path, durable = false, largest, from, onLoss, clock }: StoreOptions): Store & StoreView {
   if (path === undefined) {
     const rows = new MemoryRows()
     if (from) rows.putTexts(from.texts)
     return new RecordStore(rows, clock, from && new Records(from.records))
   }
-  return openSound(path, () => {
-    const db = openSqlite(path)
-    try {
-      if (largest !== undefined)
-        db.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA max_page_count = ${Math.ceil(largest / PAGE_SIZE)}`)
-      prepare(db, path, durable)
-      const rows = new SqliteRows(db)
-      if (from) writeState(rows, from)
-      return new RecordStore(rows, clock)
-    } catch (error) {
-      db.close()
-      throw error
-    }
-  })
+  const settings = largest === undefined ? SETTINGS : `${SETTINGS}; ${limitTo(largest)}`
+  const database = openDatabase(path, IRONIC_DATABASE, { settings, durable, onLoss })
+  try {
+    const rows = new SqliteRows(database)
+    if (from) writeState(rows, from)
+    return new RecordStore(rows, clock)
+  } catch (error) {
+    database.close(true)
+    throw error
+  }
 }
 
-function prepare(db: Database.Database, path: string, durable: boolean): void {
-  db.exec(`PRAGMA page_size = ${PAGE_SIZE}`)
+const SETTINGS = [
   // 64 MiB: enough to cache a fleet.
-  db.exec('PRAGMA cache_size = -65536')
-  db.exec('PRAGMA journal_mode = WAL')
-  db.exec('PRAGMA wal_autocheckpoint = 4000')
-  db.exec(`PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`)
-  db.exec('PRAGMA busy_timeout = 5000')
-  // Overwrites deleted data: stored Ignition configs hold secrets.
-  db.exec('PRAGMA secure_delete = ON')
-  prepareSchema(db, path)
-  checkRows(db, IRONIC_DATABASE)
-}
+  'PRAGMA cache_size = -65536',
+  'PRAGMA wal_autocheckpoint = 4000',
+  'PRAGMA busy_timeout = 5000',
+].join('; ')
+
+const limitTo = (bytes: number): string => `PRAGMA max_page_count = ${Math.ceil(bytes / PAGE_SIZE)}`
 
 class RecordStore implements Store, StoreView {
   readonly #rows: StoreRows

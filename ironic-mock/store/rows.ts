@@ -22,6 +22,8 @@ export interface StoreRows {
   /** Ends the transaction without its changes, if it has not ended by itself. */
   rollback(): void
 
+  /** Deletes all rows; ids begin again. */
+  clear(): void
   insertNode(entry: NodeEntry): void
   updateNode(before: NodeEntry, after: NodeEntry): void
   /** Deletes the node with its deadlines, inventory, history and lists. */

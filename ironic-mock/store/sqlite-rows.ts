@@ -1,51 +1,56 @@
 import type Database from 'libsql'
-import { closeWithoutLog } from '../../runtime/index.js'
+import { rowSum, type SealedDatabase } from '../../runtime/index.js'
 import type { NodeListKind, PortRecord, ResourceKind, ResourceRecords } from '../../wire/index.js'
+import { IRONIC_DATABASE } from './database-form.js'
 import { NodeEntry, Records, parseObject, type NodeColumns } from './records.js'
 import type { StoredInventory, StoreRows } from './rows.js'
 import type { HistoryEntry, StoredEffect } from './store.js'
 import { listText, type NodeTexts } from './store-state.js'
 
+/** Inserts a row or replaces what it holds. `INSERT OR REPLACE` would delete the old row behind the back of the seal. */
+const upsert = (table: string, key: string, value: string): string =>
+  `INSERT INTO ${table} (${key}, sum, ${value}) VALUES (${key.replaceAll(/\w+/g, '?')}, ?, ?)
+   ON CONFLICT (${key}) DO UPDATE SET sum = excluded.sum, ${value} = excluded.${value}`
+
 /** SQL statements of the store, with their parameters in the order of the question marks. */
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
-  commit: 'COMMIT',
   rollback: 'ROLLBACK',
   insertNode:
-    'INSERT INTO nodes (id, uuid, name, instance_uuid, provision_state, driver, revision, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO nodes (id, uuid, name, instance_uuid, provision_state, driver, revision, sum, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   updateNode:
-    'UPDATE nodes SET name = ?, instance_uuid = ?, provision_state = ?, driver = ?, revision = ?, record = ? WHERE id = ?',
+    'UPDATE nodes SET name = ?, instance_uuid = ?, provision_state = ?, driver = ?, revision = ?, sum = ?, record = ? WHERE id = ?',
   /** Leaves out the indexed columns: SQLite would otherwise rewrite their indexes every time. */
-  updateRecord: 'UPDATE nodes SET revision = ?, record = ? WHERE id = ?',
-  updateState: 'UPDATE nodes SET provision_state = ?, revision = ?, record = ? WHERE id = ?',
+  updateRecord: 'UPDATE nodes SET revision = ?, sum = ?, record = ? WHERE id = ?',
+  updateState: 'UPDATE nodes SET provision_state = ?, revision = ?, sum = ?, record = ? WHERE id = ?',
   deleteNode: 'DELETE FROM nodes WHERE id = ?',
   allNodes: 'SELECT id, uuid, name, instance_uuid, provision_state, driver, revision, record FROM nodes ORDER BY id',
-  insertPort: 'INSERT INTO ports (id, uuid, address, node, record) VALUES (?, ?, ?, ?, ?)',
-  updatePort: 'UPDATE ports SET address = ?, node = ?, record = ? WHERE id = ?',
+  insertPort: 'INSERT INTO ports (id, uuid, address, node, sum, record) VALUES (?, ?, ?, ?, ?, ?)',
+  updatePort: 'UPDATE ports SET address = ?, node = ?, sum = ?, record = ? WHERE id = ?',
   deletePort: 'DELETE FROM ports WHERE id = ?',
   allPorts: 'SELECT record FROM ports ORDER BY id',
-  lastIds: "SELECT name, seq FROM sqlite_sequence WHERE name IN ('nodes', 'ports', 'effects')",
-  insertResource: 'INSERT INTO resources (id, kind, uuid, record) VALUES (?, ?, ?, ?)',
-  updateResource: 'UPDATE resources SET record = ? WHERE kind = ? AND id = ?',
+  lastIds: "SELECT name, seq FROM sqlite_sequence WHERE name IN ('nodes', 'ports', 'effects', 'history')",
+  insertResource: 'INSERT INTO resources (id, kind, uuid, sum, record) VALUES (?, ?, ?, ?, ?)',
+  updateResource: 'UPDATE resources SET sum = ?, record = ? WHERE kind = ? AND id = ?',
   deleteResource: 'DELETE FROM resources WHERE kind = ? AND id = ?',
   allResources: 'SELECT kind, record FROM resources ORDER BY kind, id',
-  lastResource: 'INSERT OR REPLACE INTO resource_ids (kind, last) VALUES (?, ?)',
+  lastResource: upsert('resource_ids', 'kind', 'last'),
   lastResources: 'SELECT kind, last FROM resource_ids',
-  insertEffect: 'INSERT INTO effects (id, node, kind, payload) VALUES (?, ?, ?, ?)',
-  replaceEffect: 'UPDATE effects SET id = ?, kind = ?, payload = ? WHERE id = ?',
+  insertEffect: 'INSERT INTO effects (id, node, kind, sum, payload) VALUES (?, ?, ?, ?, ?)',
+  replaceEffect: 'UPDATE effects SET id = ?, kind = ?, sum = ?, payload = ? WHERE id = ?',
   deleteEffect: 'DELETE FROM effects WHERE id = ?',
   allEffects: 'SELECT id, node, kind, payload FROM effects ORDER BY id',
-  putDeadline: 'INSERT OR REPLACE INTO deadlines (node, kind, at) VALUES (?, ?, ?)',
+  putDeadline: upsert('deadlines', 'node, kind', 'at'),
   deleteDeadline: 'DELETE FROM deadlines WHERE node = ? AND kind = ?',
   deleteDeadlines: 'DELETE FROM deadlines WHERE node = ?',
   allDeadlines: 'SELECT node, kind, at FROM deadlines',
-  putInventory: 'INSERT OR REPLACE INTO inventories (node, record) VALUES (?, ?)',
+  putInventory: upsert('inventories', 'node', 'record'),
   inventory: 'SELECT record FROM inventories WHERE node = ?',
   deleteInventory: 'DELETE FROM inventories WHERE node = ?',
-  putNodeList: 'INSERT OR REPLACE INTO sheets (node, kind, record) VALUES (?, ?, ?)',
+  putNodeList: upsert('sheets', 'node, kind', 'record'),
   nodeList: 'SELECT record FROM sheets WHERE node = ? AND kind = ?',
   deleteNodeLists: 'DELETE FROM sheets WHERE node = ?',
-  insertHistory: 'INSERT INTO history (node, record) VALUES (?, ?)',
+  insertHistory: 'INSERT INTO history (id, node, sum, record) VALUES (?, ?, ?, ?)',
   history: 'SELECT record FROM history WHERE node = ? ORDER BY id',
   deleteHistory: 'DELETE FROM history WHERE node = ?',
   allInventories: 'SELECT node, record FROM inventories',
@@ -55,17 +60,19 @@ const SQL = {
 
 /** Rows of the tables in `schema.ts`. */
 export class SqliteRows implements StoreRows {
-  readonly #db: Database.Database
+  readonly #database: SealedDatabase
   readonly #sql: Record<keyof typeof SQL, Database.Statement>
+  #lastHistory = 0
 
-  constructor(db: Database.Database) {
-    this.#db = db
-    const prepared = Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)])
+  constructor(database: SealedDatabase) {
+    this.#database = database
+    const prepared = Object.entries(SQL).map(([name, sql]) => [name, database.db.prepare(sql)])
     this.#sql = Object.fromEntries(prepared) as Record<keyof typeof SQL, Database.Statement>
   }
 
   load(): Records {
     const records = new Records()
+    this.#lastHistory = 0
     const all = <Row>(name: keyof typeof SQL): Row[] => this.#sql[name].all() as Row[]
     for (const { revision, record, ...columns } of all<NodeColumns & { revision: number; record: string }>('allNodes'))
       records.putNode(NodeEntry.stored(columns, revision, record))
@@ -84,6 +91,7 @@ export class SqliteRows implements StoreRows {
       if (name === 'nodes') records.lastNode = seq
       if (name === 'ports') records.lastPort = seq
       if (name === 'effects') records.lastEffect = Math.max(records.lastEffect, seq)
+      if (name === 'history') this.#lastHistory = seq
     }
     return records
   }
@@ -93,24 +101,33 @@ export class SqliteRows implements StoreRows {
   }
 
   commit(): void {
-    this.#sql.commit.run()
+    this.#database.commit()
   }
 
   rollback(): void {
-    if (this.#db.inTransaction) this.#sql.rollback.run()
+    if (this.#database.db.inTransaction) this.#sql.rollback.run()
+  }
+
+  clear(): void {
+    for (const { name } of IRONIC_DATABASE.tables) this.#database.db.exec(`DELETE FROM ${name}`)
+    this.#database.db.exec('DELETE FROM sqlite_sequence')
+    this.#lastHistory = 0
   }
 
   insertNode({ columns, revision, text }: NodeEntry): void {
     const { id, uuid, name, instance_uuid, provision_state, driver } = columns
-    this.#sql.insertNode.run(id, uuid, name, instance_uuid, provision_state, driver, revision, text)
+    const sum = nodeSum(columns, revision, text)
+    this.#sql.insertNode.run(id, uuid, name, instance_uuid, provision_state, driver, revision, sum, text)
   }
 
   updateNode({ columns: before }: NodeEntry, { columns, revision, text }: NodeEntry): void {
+    const sum = nodeSum(columns, revision, text)
     const { id, name, instance_uuid, provision_state, driver } = columns
     if (before.name !== name || before.instance_uuid !== instance_uuid || before.driver !== driver)
-      this.#sql.updateNode.run(name, instance_uuid, provision_state, driver, revision, text, id)
-    else if (before.provision_state !== provision_state) this.#sql.updateState.run(provision_state, revision, text, id)
-    else this.#sql.updateRecord.run(revision, text, id)
+      this.#sql.updateNode.run(name, instance_uuid, provision_state, driver, revision, sum, text, id)
+    else if (before.provision_state !== provision_state)
+      this.#sql.updateState.run(provision_state, revision, sum, text, id)
+    else this.#sql.updateRecord.run(revision, sum, text, id)
   }
 
   deleteNode({ columns: { id, uuid } }: NodeEntry): void {
@@ -122,11 +139,15 @@ export class SqliteRows implements StoreRows {
   }
 
   insertPort(port: PortRecord): void {
-    this.#sql.insertPort.run(port.id, port.uuid, port.address, port.node_uuid, JSON.stringify(port))
+    const { id, uuid, address, node_uuid: node } = port
+    const record = JSON.stringify(port)
+    this.#sql.insertPort.run(id, uuid, address, node, rowSum('ports', [id, uuid, address, node, record]), record)
   }
 
   updatePort(port: PortRecord): void {
-    this.#sql.updatePort.run(port.address, port.node_uuid, JSON.stringify(port), port.id)
+    const { id, uuid, address, node_uuid: node } = port
+    const record = JSON.stringify(port)
+    this.#sql.updatePort.run(address, node, rowSum('ports', [id, uuid, address, node, record]), record, id)
   }
 
   deletePort(id: number): void {
@@ -134,12 +155,16 @@ export class SqliteRows implements StoreRows {
   }
 
   insertResource(kind: ResourceKind, record: ResourceRecords[ResourceKind]): void {
-    this.#sql.insertResource.run(record.id, kind, record.uuid, JSON.stringify(record))
-    this.#sql.lastResource.run(kind, record.id)
+    const { id, uuid } = record
+    const text = JSON.stringify(record)
+    this.#sql.insertResource.run(id, kind, uuid, rowSum('resources', [kind, id, uuid, text]), text)
+    this.#sql.lastResource.run(kind, rowSum('resource_ids', [kind, id]), id)
   }
 
   updateResource(kind: ResourceKind, record: ResourceRecords[ResourceKind]): void {
-    this.#sql.updateResource.run(JSON.stringify(record), kind, record.id)
+    const { id, uuid } = record
+    const text = JSON.stringify(record)
+    this.#sql.updateResource.run(rowSum('resources', [kind, id, uuid, text]), text, kind, id)
   }
 
   deleteResource(kind: ResourceKind, id: number): void {
@@ -147,11 +172,13 @@ export class SqliteRows implements StoreRows {
   }
 
   insertEffect({ id, node, kind, payload }: StoredEffect): void {
-    this.#sql.insertEffect.run(id, node, kind, JSON.stringify(payload))
+    const text = JSON.stringify(payload)
+    this.#sql.insertEffect.run(id, node, kind, rowSum('effects', [id, node, kind, text]), text)
   }
 
-  replaceEffect(done: number, { id, kind, payload }: StoredEffect): void {
-    this.#sql.replaceEffect.run(id, kind, JSON.stringify(payload), done)
+  replaceEffect(done: number, { id, node, kind, payload }: StoredEffect): void {
+    const text = JSON.stringify(payload)
+    this.#sql.replaceEffect.run(id, kind, rowSum('effects', [id, node, kind, text]), text, done)
   }
 
   deleteEffect(id: number): void {
@@ -159,7 +186,7 @@ export class SqliteRows implements StoreRows {
   }
 
   putDeadline(node: string, kind: string, at: number): void {
-    this.#sql.putDeadline.run(node, kind, at)
+    this.#sql.putDeadline.run(node, kind, rowSum('deadlines', [node, kind, at]), at)
   }
 
   deleteDeadline(node: string, kind: string): void {
@@ -167,7 +194,7 @@ export class SqliteRows implements StoreRows {
   }
 
   putInventory(node: string, inventory: StoredInventory): void {
-    this.#sql.putInventory.run(node, JSON.stringify(inventory))
+    this.#putInventory(node, JSON.stringify(inventory))
   }
 
   inventory(node: string): StoredInventory | undefined {
@@ -176,7 +203,7 @@ export class SqliteRows implements StoreRows {
   }
 
   putNodeList(node: string, kind: NodeListKind, list: readonly unknown[]): void {
-    this.#sql.putNodeList.run(node, kind, JSON.stringify(list))
+    this.#putNodeList(node, kind, JSON.stringify(list))
   }
 
   nodeList(node: string, kind: NodeListKind): unknown[] {
@@ -185,7 +212,7 @@ export class SqliteRows implements StoreRows {
   }
 
   addHistory(node: string, entry: HistoryEntry): void {
-    this.#sql.insertHistory.run(node, JSON.stringify(entry))
+    this.#addHistory(node, JSON.stringify(entry))
   }
 
   history(node: string): HistoryEntry[] {
@@ -206,16 +233,31 @@ export class SqliteRows implements StoreRows {
   }
 
   putTexts({ inventories, lists, history }: NodeTexts): void {
-    for (const [node, text] of inventories) this.#sql.putInventory.run(node, text)
-    for (const [node, of] of lists)
-      for (const [kind, texts] of of) this.#sql.putNodeList.run(node, kind, listText(texts))
-    for (const [node, of] of history) for (const text of of) this.#sql.insertHistory.run(node, text)
+    for (const [node, text] of inventories) this.#putInventory(node, text)
+    for (const [node, of] of lists) for (const [kind, texts] of of) this.#putNodeList(node, kind, listText(texts))
+    for (const [node, of] of history) for (const text of of) this.#addHistory(node, text)
+  }
+
+  #putInventory(node: string, text: string): void {
+    this.#sql.putInventory.run(node, rowSum('inventories', [node, text]), text)
+  }
+
+  #putNodeList(node: string, kind: NodeListKind, text: string): void {
+    this.#sql.putNodeList.run(node, kind, rowSum('sheets', [node, kind, text]), text)
+  }
+
+  #addHistory(node: string, text: string): void {
+    const id = ++this.#lastHistory
+    this.#sql.insertHistory.run(id, node, rowSum('history', [id, node, text]), text)
   }
 
   close(abandoned = false): void {
-    if (abandoned) this.#db.close()
-    // The write-ahead log still holds data that was overwritten since, and prepared statements keep SQLite from deleting
-    // it on close.
-    else closeWithoutLog(this.#db)
+    this.#database.close(abandoned)
   }
+}
+
+/** The sum of a row of `nodes`. */
+function nodeSum(columns: NodeColumns, revision: number, text: string): number {
+  const { id, uuid, name, instance_uuid, provision_state, driver } = columns
+  return rowSum('nodes', [id, uuid, name, instance_uuid, provision_state, driver, revision, text])
 }

@@ -1,5 +1,5 @@
 import type { NodeListKind } from '../../wire/index.js'
-import type { Records } from './records.js'
+import { Records } from './records.js'
 import { RESOURCE_KINDS } from './resources.js'
 import type { StoreRows } from './rows.js'
 
@@ -20,9 +20,16 @@ export interface StoreState {
   readonly texts: NodeTexts
 }
 
-/** Writes a whole database into rows that are empty, in one transaction. */
+/** A database with nothing in it. */
+export const emptyState = (): StoreState => ({
+  records: new Records(),
+  texts: { inventories: new Map(), lists: new Map(), history: new Map() },
+})
+
+/** Puts a whole database in the place of the rows, in one transaction. */
 export function writeState(rows: StoreRows, { records, texts }: StoreState): void {
   rows.begin()
+  rows.clear()
   for (const entry of records.nodes.values()) rows.insertNode(entry)
   for (const port of records.ports.values()) rows.insertPort(port)
   for (const kind of RESOURCE_KINDS)

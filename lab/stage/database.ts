@@ -1,17 +1,24 @@
-import { rm } from 'node:fs/promises'
-import { openStore, type Store, type StoreState, type StoreView } from '../../ironic-mock/index.js'
-import { held, type Clock } from '../../runtime/index.js'
+import { emptyState, openStore, type Store, type StoreState, type StoreView } from '../../ironic-mock/index.js'
+import type { Clock } from '../../runtime/index.js'
 import { observedStore } from './observed-store.js'
 
 type Whole = Store & StoreView
 
+interface DatabaseParts {
+  path: string | undefined
+  clock: Clock
+  changed: (uuid: string) => void
+  /** Hears which changes a power cut has taken. */
+  onLoss: (sentence: string) => void
+}
+
 /** Ironic's database, which may be lost while the rest of the stage goes on: what reads it, reads the current one. */
 export class CurrentDatabase implements AsyncDisposable {
-  readonly #parts: { path: string | undefined; clock: Clock; changed: (uuid: string) => void }
+  readonly #parts: DatabaseParts
   #store: Whole
   #watched: Whole
 
-  constructor(parts: { path: string | undefined; clock: Clock; changed: (uuid: string) => void }) {
+  constructor(parts: DatabaseParts) {
     this.#parts = parts
     this.#store = openStore(parts)
     this.#watched = observedStore(this.#store, parts.changed)
@@ -29,12 +36,8 @@ export class CurrentDatabase implements AsyncDisposable {
   /** Puts an empty database in the place of this one, and reports all of its nodes as gone. */
   async lose(): Promise<void> {
     const lost = [...this.#store.records.nodes.keys()]
-    await this.#store[Symbol.asyncDispose]()
-    const { path, changed } = this.#parts
-    if (path !== undefined) await this.#remove(path)
-    this.#store = openStore(this.#parts)
-    this.#watched = observedStore(this.#store, changed)
-    for (const uuid of lost) changed(uuid)
+    await this.restore(emptyState())
+    for (const uuid of lost) this.#parts.changed(uuid)
   }
 
   take(): StoreState {
@@ -43,17 +46,9 @@ export class CurrentDatabase implements AsyncDisposable {
 
   /** Puts a database with these contents in the place of this one. Nothing is reported of its nodes. */
   async restore(from: StoreState): Promise<void> {
-    const { path, changed } = this.#parts
     await this.#store[Symbol.asyncDispose]()
-    if (path !== undefined) await this.#remove(path)
     this.#store = openStore({ ...this.#parts, from })
-    this.#watched = observedStore(this.#store, changed)
-  }
-
-  #remove(path: string): Promise<void> {
-    return held(this.#parts.clock, `removing ${path}`, async () => {
-      for (const end of ['', '-wal', '-shm']) await rm(path + end, { force: true })
-    })
+    this.#watched = observedStore(this.#store, this.#parts.changed)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

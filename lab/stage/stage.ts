@@ -156,6 +156,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const database = scope.use(
     new CurrentDatabase({
       ...{ path: folder?.ironicDb, clock },
+      onLoss: (sentence) => logger('warn', sentence),
       changed: (uuid) => {
         const entry = database.records.nodes.get(uuid)
         if (!entry) live?.forget(uuid)

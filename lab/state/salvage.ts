@@ -1,12 +1,25 @@
 import type Database from 'libsql'
-import { copyFile, open, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, copyFile, open, rm, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import {
-  columnsOf,
+  addRow,
+  checkedSeal,
+  createTables,
   decodedRow,
-  findingOf,
+  hostBoot,
+  isSealed,
   openSqlite,
+  pageProblems,
+  readMark,
+  readSeal,
+  rowProblem,
+  schemaOf,
+  selectAll,
+  standingOf,
   temporaryFolder,
+  versionOf,
+  type CommitMark,
+  type DatabaseContents,
   type DatabaseForm,
   type Row,
   type TableForm,
@@ -31,80 +44,176 @@ export interface SalvagedTable {
 
 /**
  * Reads all readable rows of a database, from a copy, so the file itself does not change. Null for a missing or empty
- * file.
+ * file that never had any.
  */
 export async function salvage(path: string, form: DatabaseForm): Promise<Salvage | null> {
+  const mark = markOf(path, form)
+  const hasLog = await isThere(`${path}-wal`)
+  const lossOf = (found: DatabaseContents): string[] => (form.sealed ? lossIn(path, found, mark, hasLog) : [])
   const size = await stat(path).then(
     (found) => found.size,
     () => 0,
   )
-  if (size === 0) return null
+  if (size === 0) return missing(form, lossOf('missing'))
   // Readable by its owner only, since the copy contains the same secrets.
   await using temporary = await temporaryFolder()
   const folder = temporary.path
   const copy = join(folder, form.file)
   await copyFile(path, copy)
-  for (const beside of ['-wal']) await copyFile(path + beside, copy + beside).catch(() => {})
+  if (hasLog) await copyFile(`${path}-wal`, `${copy}-wal`)
   await padToItsSize(copy)
-  const first = readAll(copy, form)
+  const first = readAll(copy, form, lossOf)
+  if (first.salvage.problems.length === 0) return first.salvage
+  const alone = hasLog ? await readWithoutLog(path, copy, form, lossOf) : undefined
+  if (alone) return alone
   if (!first.unreadable) return first.salvage
   // SQLite cannot read a file without its first page. The first page of a new database is equivalent.
-  await rm(`${copy}-wal`, { force: true })
-  await rm(`${copy}-shm`, { force: true })
   await replaceFirstPage(copy, folder, form)
-  const second = readAll(copy, form)
+  const second = readAll(copy, form, lossOf)
   return second.unreadable ? first.salvage : { ...second.salvage, problems: first.salvage.problems }
 }
 
-function readAll(path: string, form: DatabaseForm): { salvage: Salvage; unreadable: boolean } {
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
+
+const missing = ({ file, tables }: DatabaseForm, problems: readonly string[]): Salvage | null =>
+  problems.length === 0
+    ? null
+    : { file, problems, tables: tables.map(({ name }) => ({ name, rows: [], unusable: 0, torn: false })) }
+
+/** Reads the database alone where its log is of another time: it may be whole without it. */
+async function readWithoutLog(
+  path: string,
+  copy: string,
+  form: DatabaseForm,
+  lossOf: (found: DatabaseContents) => string[],
+): Promise<Salvage | undefined> {
+  for (const end of ['', '-wal', '-shm', '-journal']) await rm(copy + end, { force: true })
+  await copyFile(path, copy)
+  await padToItsSize(copy)
+  const { salvage: found } = readAll(copy, form, lossOf)
+  if (!form.sealed || !isWhole(found)) return undefined
+  return { ...found, problems: [`its log ${form.file}-wal is of another time: nothing is lost without it`] }
+}
+
+const isWhole = ({ problems, tables }: Salvage): boolean =>
+  problems.length === 0 && tables.every(({ torn, unusable }) => !torn && unusable === 0)
+
+/** The mark of a database, or what is wrong with it. */
+function markOf(path: string, { sealed }: DatabaseForm): CommitMark | string | undefined {
+  if (!sealed) return undefined
+  try {
+    return readMark(path)
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+function lossIn(
+  path: string,
+  found: DatabaseContents,
+  mark: CommitMark | string | undefined,
+  hasLog: boolean,
+): string[] {
+  if (typeof mark === 'string') return [mark]
+  const standing = standingOf(path, found, mark, { boot: hostBoot(), log: hasLog ? 'there' : 'missing' })
+  if (standing.kind === 'whole') return []
+  return [standing.kind === 'no-log' ? logIsMissing(basename(path)) : standing.sentence]
+}
+
+const logIsMissing = (file: string): string => `${file}-wal is missing: the last changes were in it`
+
+function readAll(
+  path: string,
+  form: DatabaseForm,
+  lossOf: (found: DatabaseContents) => string[],
+): { salvage: Salvage; unreadable: boolean } {
+  const { file } = form
   const problems: string[] = []
   let db: Database.Database | undefined
+  let sealed: boolean
   try {
     db = openSqlite(path)
-    db.prepare('SELECT count(*) FROM sqlite_master').get()
-    problems.push(...integrityOf(db), ...versionProblem(db, form))
+    if (form.sealed && schemaOf(db).length === 0) return readEmpty(db, form, lossOf)
+    sealed = isSealed(db)
+    problems.push(...pagesOf(db), ...versionProblem(db, form, sealed))
   } catch (error) {
     db?.close()
     const tables = form.tables.map(({ name }) => ({ name, rows: [], unusable: 0, torn: true }))
-    return { salvage: { file: form.file, problems: [messageOf(error)], tables }, unreadable: true }
+    return { salvage: { file, problems: [messageOf(error)], tables }, unreadable: true }
   }
   const opened = db
   try {
-    const tables = form.tables.map((table) => readTable(opened, table))
-    return { salvage: { file: form.file, problems, tables }, unreadable: tables.every(({ torn }) => torn) }
+    const tables = form.tables.map((table) => readTable(opened, table, sealed))
+    if (form.sealed) problems.push(...sealProblems(opened, tables, sealed, lossOf))
+    return { salvage: { file, problems, tables }, unreadable: tables.every(({ torn }) => torn) }
   } finally {
     opened.close()
   }
 }
 
-/** First few problems that SQLite reports, a line each. */
-function integrityOf(db: Database.Database): string[] {
+/** A database whose tables were all in its log. */
+function readEmpty(
+  db: Database.Database,
+  form: DatabaseForm,
+  lossOf: (found: DatabaseContents) => string[],
+): { salvage: Salvage; unreadable: boolean } {
+  db.close()
+  const tables = form.tables.map(({ name }) => ({ name, rows: [], unusable: 0, torn: false }))
+  return { salvage: { file: form.file, problems: lossOf('empty'), tables }, unreadable: false }
+}
+
+/** Problems by the seal and the mark: whether the rows are those that were written together, and whether later ones are lost. */
+function sealProblems(
+  db: Database.Database,
+  tables: readonly SalvagedTable[],
+  sealed: boolean,
+  lossOf: (found: DatabaseContents) => string[],
+): string[] {
+  if (!sealed) return lossOf('older')
+  const total = { rows: 0, sum: 0 }
+  for (const { rows } of tables) for (const { sum } of rows) addRow(total, sum as number)
+  const isComplete = tables.every(({ torn, unusable }) => !torn && unusable === 0)
   try {
-    const rows = db.prepare('PRAGMA integrity_check(5)').all() as Row[]
-    return rows
-      .flatMap((row) => Object.values(row).map(String))
-      .filter((text) => text !== 'ok')
-      .map(findingOf)
+    return lossOf(isComplete ? checkedSeal(db, total) : readSeal(db))
   } catch (error) {
     return [messageOf(error)]
   }
 }
 
-function versionProblem(db: Database.Database, { version }: DatabaseForm): string[] {
-  if (version === 0) return []
-  const found = Number((db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
-  return found === version || found === 1 ? [] : [`its schema version is ${found}, expected ${version}`]
+/** First few problems that SQLite reports, a line each. */
+function pagesOf(db: Database.Database): string[] {
+  try {
+    return pageProblems(db, 5)
+  } catch (error) {
+    return [messageOf(error)]
+  }
+}
+
+function versionProblem(
+  db: Database.Database,
+  { version, older, sealed: isExpected }: DatabaseForm,
+  sealed: boolean,
+): string[] {
+  if (!isExpected) return []
+  const found = versionOf(db)
+  return found === version || (older.includes(found) && !sealed)
+    ? []
+    : [`its schema version is ${found}, expected ${version}`]
 }
 
 /**
  * Reads forwards up to an unreadable page, then backwards from the end, then the part between row by row, if the rows are
  * numbered.
  */
-function readTable(db: Database.Database, table: TableForm): SalvagedTable {
+function readTable(db: Database.Database, table: TableForm, sealed: boolean): SalvagedTable {
   const found = new Map<string, Row>()
   let unusable = 0
   let torn = false
-  const columns = columnsOf(table)
+  const all = selectAll(table, sealed)
   let last = Math.max(LEAST_ROWS, lastNumber(db, table.name))
   const add = (raw: Row) => {
     const row = decodedRow(raw)
@@ -112,17 +221,17 @@ function readTable(db: Database.Database, table: TableForm): SalvagedTable {
     if (typeof row.id === 'number') last = Math.min(MOST_ROWS, Math.max(last, row.id))
     const key = JSON.stringify(table.key.map((column) => row[column]))
     if (found.has(key)) return
-    if (problemOf(table, row) === undefined) found.set(key, row)
+    if (problemOf(table, row, sealed) === undefined) found.set(key, row)
     else unusable++
   }
   for (const order of ['ASC', 'DESC']) {
     // Order by the key columns of the table's tree: any other order would read all rows first, to sort them.
     const by = table.key.map((column) => `${table.name}.${column} ${order}`).join(', ')
-    if (readInOrder(db, `SELECT ${columns} FROM ${table.name} ORDER BY ${by}`, add)) break
+    if (readInOrder(db, `${all} ORDER BY ${by}`, add)) break
     torn = true
   }
-  if (torn && table.key.join() === 'id' && isThere(db, table.name))
-    for (let id = 1, one = db.prepare(`SELECT ${columns} FROM ${table.name} WHERE id = ?`); id <= last; id++)
+  if (torn && table.key.join() === 'id' && hasTable(db, table.name))
+    for (let id = 1, one = db.prepare(`${all} WHERE id = ?`); id <= last; id++)
       try {
         const row = one.get(id) as Row | undefined
         if (row) add(row)
@@ -162,7 +271,7 @@ function lastNumber(db: Database.Database, table: string): number {
   }
 }
 
-function isThere(db: Database.Database, table: string): boolean {
+function hasTable(db: Database.Database, table: string): boolean {
   try {
     db.prepare(`SELECT 1 FROM ${table} LIMIT 0`).all()
     return true
@@ -175,9 +284,9 @@ function isThere(db: Database.Database, table: string): boolean {
 const LEAST_ROWS = 500
 const MOST_ROWS = 100_000
 
-function problemOf(table: TableForm, row: Row): string | undefined {
+function problemOf(table: TableForm, row: Row, sealed: boolean): string | undefined {
   try {
-    return table.problem(row)
+    return rowProblem(table, row, sealed)
   } catch (error) {
     return messageOf(error)
   }
@@ -202,8 +311,8 @@ const LARGEST = 2 ** 32
 async function replaceFirstPage(path: string, folder: string, form: DatabaseForm): Promise<void> {
   const model = join(folder, 'model.db')
   const db = openSqlite(model)
-  form.prepare(db)
-  db.exec('PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE')
+  createTables(db, form)
+  db.exec('PRAGMA journal_mode = DELETE')
   const [{ page_size: page } = { page_size: 4096 }] = db.prepare('PRAGMA page_size').all() as { page_size: number }[]
   db.close()
   const bytes = Buffer.alloc(page)

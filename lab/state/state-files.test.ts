@@ -51,7 +51,7 @@ let copies = 0
 async function copy(): Promise<string> {
   const folder = join(root, `copy-${copies++}`)
   await mkdir(folder)
-  for (const file of ['VERSION', 'lock', 'ironic.db', 'machines.db'])
+  for (const file of ['VERSION', 'lock', 'ironic.db', 'ironic.db-mark', 'machines.db', 'machines.db-mark'])
     await copyFile(join(model, file), join(folder, file))
   return folder
 }
@@ -205,8 +205,8 @@ test('a folder of another program, a newer ironstage or a running one is left un
   await writeFile(join(foreign, 'file'), '')
   await expect(repairState(foreign)).rejects.toThrow('is not a state folder')
   const newer = await copy()
-  await writeFile(join(newer, 'VERSION'), 'ironstage 2\n')
-  await expect(repairState(newer)).rejects.toThrow('its layout is 2')
+  await writeFile(join(newer, 'VERSION'), 'ironstage 3\n')
+  await expect(repairState(newer)).rejects.toThrow('its layout is 3')
   const used = await copy()
   using _ = await openStateFolder(used)
   await expect(checkState(used)).rejects.toThrow('is in use by another ironstage')
@@ -215,7 +215,7 @@ test('a folder of another program, a newer ironstage or a running one is left un
 test('a newer schema is reported, and its rows are exported', async () => {
   const folder = await copy()
   await patched((bytes) => bytes.writeUInt32BE(9, 60))(join(folder, 'ironic.db'))
-  await expect(opened(folder)).rejects.toThrow('has schema version 9, this program writes 2')
+  await expect(opened(folder)).rejects.toThrow('has schema version 9, this program writes 3')
   expect((await checkState(folder))[0]).toMatchObject({ sound: false })
 })
 

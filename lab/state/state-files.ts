@@ -1,18 +1,24 @@
-import { access, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, copyFile, link, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { IRONIC_DATABASE } from '../../ironic-mock/index.js'
 import { MACHINE_DATABASE } from '../../machine/index.js'
 import {
   closeToOthers,
+  createTables,
+  hostBoot,
+  insertion,
   openSqlite,
   refuseSpecialFiles,
+  replaceMark,
+  sealOnce,
   UserError,
   type DatabaseForm,
   type Row,
+  type Seal,
 } from '../../runtime/index.js'
 import { masked } from '../masking.js'
-import { bothCopies, copyAll, LOCK_DATABASE, secondCopyIn } from './lock-database.js'
-import { lockStateFolder, type LockedFolder } from './state-folder.js'
+import { bothCopies, copyAll, LOCK_DATABASE, lockRow, secondCopyIn, valuesIn } from './lock-database.js'
+import { checkedVersion, lockStateFolder, writeVersion, type LockedFolder } from './state-folder.js'
 import { salvage, type Salvage } from './salvage.js'
 
 const FORMS: readonly DatabaseForm[] = [IRONIC_DATABASE, MACHINE_DATABASE]
@@ -35,17 +41,24 @@ export async function checkState(folder: string): Promise<CheckedDatabase[]> {
 }
 
 const checked = async (folder: string, lock: LockedFolder): Promise<CheckedDatabase[]> => [
+  ...((await checkedVersion(folder)) === 'known' ? [] : [DAMAGED_VERSION]),
   ...(await checkedDatabases(folder, lock)),
   // A held `lock` must not be opened again: closing it would release the kernel's lock.
   ...(lock.damaged ? [{ file: LOCK_DATABASE.file, found: await salvagedLock(folder, lock), sound: false }] : []),
 ]
+
+const DAMAGED_VERSION: CheckedDatabase = {
+  file: 'VERSION',
+  found: { file: 'VERSION', problems: ['it does not say which layout the folder has'], tables: [] },
+  sound: false,
+}
 
 /** Adds values that exist only in the second copy. */
 async function salvagedLock(folder: string, { maybeWithoutLog }: LockedFolder): Promise<Salvage> {
   const { file } = LOCK_DATABASE
   const found = await salvage(join(folder, file), LOCK_DATABASE)
   const read = found?.tables[0]?.rows ?? []
-  const rows = bothCopies(secondCopyIn(folder), new Map(read.map((row) => [String(row.name), String(row.value)])))
+  const values = bothCopies(valuesIn(read), secondCopyIn(folder))
   return {
     file,
     problems: [
@@ -54,9 +67,7 @@ async function salvagedLock(folder: string, { maybeWithoutLog }: LockedFolder): 
         (name) => `${name}-wal is not there, and this file would say whether the last changes of ${name} were in it`,
       ),
     ],
-    tables: [
-      { name: 'remembered', unusable: 0, torn: false, rows: [...rows].map(([name, value]) => ({ name, value })) },
-    ],
+    tables: [{ name: 'remembered', unusable: 0, torn: false, rows: [...values].map(lockRow) }],
   }
 }
 
@@ -93,24 +104,28 @@ export async function exportState(folder: string, { secrets }: { secrets: boolea
 }
 
 /** Leaves out `lock`: ports and secrets of ironstage itself are useless elsewhere. */
-const isExported = ({ file }: CheckedDatabase): boolean => file !== LOCK_DATABASE.file
+const isExported = ({ file }: CheckedDatabase): boolean => FORMS.some((form) => form.file === file)
 
 const DECODED = ['record', 'payload', 'value']
 
 const decoded = (row: Row): Row =>
   Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name,
-      DECODED.includes(name) && typeof value === 'string' ? (JSON.parse(value) as unknown) : value,
-    ]),
+    Object.entries(row)
+      .filter(([name]) => name !== 'sum')
+      .map(([name, value]) => [
+        name,
+        DECODED.includes(name) && typeof value === 'string' ? (JSON.parse(value) as unknown) : value,
+      ]),
   )
 
 export interface RepairedDatabase {
   readonly file: string
   /** Number of rows in the new database. */
   readonly rows: number
-  /** New path of the damaged file. */
-  readonly aside: string
+  /** New path of the damaged file; null when there was none. */
+  readonly aside: string | null
+  /** Losses, a sentence each. */
+  readonly lost: readonly string[]
 }
 
 /**
@@ -124,60 +139,87 @@ export async function repairState(folder: string): Promise<RepairedDatabase[]> {
   const repaired: RepairedDatabase[] = []
   for (const { file, found, sound } of await checked(folder, lock)) {
     if (sound || found === null) continue
-    const form = [...FORMS, LOCK_DATABASE].find((each) => each.file === file)!
-    const path = join(folder, file)
-    const fresh = `${path}.new`
-    const beside = [`${fresh}-wal`, `${fresh}-shm`]
-    for (const left of [fresh, ...beside]) await rm(left, { force: true })
-    const rows = build(fresh, form, found)
-    for (const left of beside) await rm(left, { force: true })
-    const aside = await unusedName(`${path}.damaged`)
-    // The log is moved first: the new database must never find the old log.
-    for (const end of ['-wal', '-shm', '-journal', '']) await rename(path + end, aside + end).catch(unlessMissing)
-    await rename(fresh, path)
-    if (form === LOCK_DATABASE) copyAll(folder, rememberedIn(found))
-    repaired.push({ file, rows, aside })
+    const form = [...FORMS, LOCK_DATABASE].find((each) => each.file === file)
+    if (form) repaired.push(await rebuild(folder, form, found))
   }
+  await writeVersion(folder)
   lock.accept()
   return repaired
 }
 
-const rememberedIn = ({ tables }: Salvage): Map<string, string> =>
-  new Map(tables.flatMap(({ rows }) => rows.map((row): [string, string] => [String(row.name), String(row.value)])))
+async function rebuild(folder: string, form: DatabaseForm, found: Salvage): Promise<RepairedDatabase> {
+  const { file } = form
+  const path = join(folder, file)
+  const fresh = `${path}.new`
+  const beside = [`${fresh}-wal`, `${fresh}-shm`]
+  for (const left of [fresh, ...beside]) await rm(left, { force: true })
+  const { rows, seal } = build(fresh, form, found)
+  for (const left of beside) await rm(left, { force: true })
+  const aside = await unusedName(`${path}.damaged`)
+  // The log is moved first: the new database must never find the old log. The old database is replaced at once, and its
+  // mark after it: a repair that is killed leaves nothing that passes for an empty database.
+  for (const end of ['-wal', '-shm', '-journal']) await rename(path + end, aside + end).catch(unlessMissing)
+  const isAside = await keepBeside(path, aside)
+  await rename(fresh, path)
+  if (form.sealed) replaceMark(path, { ...seal, state: 'closed', boot: hostBoot(), durable: false })
+  if (form === LOCK_DATABASE) copyAll(folder, valuesIn(found.tables.flatMap((table) => table.rows)))
+  return { file, rows, aside: isAside ? aside : null, lost: lossesIn(found) }
+}
 
-function build(path: string, form: DatabaseForm, { tables }: Salvage): number {
+/** Gives a file a second name, or makes a copy where the file system has no such; false when it is missing. */
+async function keepBeside(path: string, aside: string): Promise<boolean> {
+  if (!(await isThere(path))) return false
+  await link(path, aside).catch(() => copyFile(path, aside))
+  return true
+}
+
+function lossesIn({ problems, tables }: Salvage): string[] {
+  return [
+    ...problems,
+    ...tables
+      .filter(({ unusable }) => unusable > 0)
+      .map(({ name, unusable }) => `${unusable} of ${name} are not usable`),
+    ...tables.filter(({ torn }) => torn).map(({ name }) => `others of ${name} cannot be read`),
+  ]
+}
+
+/** Makes a new database of the rows that could be read. */
+function build(path: string, form: DatabaseForm, { tables }: Salvage): { rows: number; seal: Seal } {
   closeToOthers(path)
   const db = openSqlite(path)
   let inserted = 0
   try {
-    form.prepare(db)
+    const empty = createTables(db, form)
     db.exec('BEGIN')
     for (const { name, rows } of tables) {
-      const columns = form.tables.find((table) => table.name === name)!.columns
-      const places = columns.map(() => '?').join(', ')
+      const insert = insertion(
+        db,
+        form.tables.find((table) => table.name === name)!,
+        form.sealed,
+      )
       // A damaged table can have two rows with one key; the first one is inserted.
-      const insert = db.prepare(`INSERT OR IGNORE INTO ${name} (${columns.join(', ')}) VALUES (${places})`)
-      for (const row of rows) inserted += insert.run(...columns.map((column) => row[column])).changes
+      for (const row of rows) inserted += insert(row)
     }
-    db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
+    const seal = form.sealed ? sealOnce(db) : empty
+    db.exec('COMMIT')
+    return { rows: inserted, seal }
   } finally {
     db.close()
   }
-  return inserted
 }
 
 async function unusedName(wanted: string): Promise<string> {
   for (let n = 1; ; n++) {
     const name = n === 1 ? wanted : `${wanted}-${n}`
-    if (
-      !(await access(name).then(
-        () => true,
-        () => false,
-      ))
-    )
-      return name
+    if (!(await isThere(name))) return name
   }
 }
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
 
 function unlessMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error
@@ -189,19 +231,16 @@ async function held(folder: string): Promise<LockedFolder> {
     throw new UserError('state-folder', `the state folder ${folder} cannot be read`, { cause, kind: 'usage' })
   })
   await refuseSpecialFiles(folder)
-  const version = await readFile(join(folder, 'VERSION'), 'utf8').catch(() => '')
-  const layout = /^ironstage (\d+)\n?$/.exec(version)?.[1]
-  if (layout !== undefined && layout !== '1')
-    throw new UserError('foreign-folder', `${folder} was written by another ironstage: its layout is ${layout}`, {
+  const version = await checkedVersion(folder)
+  if (typeof version === 'number')
+    throw new UserError('foreign-folder', `${folder} was written by another ironstage: its layout is ${version}`, {
       remedy: 'use the ironstage that made it',
       kind: 'usage',
     })
-  if (layout === undefined && !FORMS.some(({ file }) => files.includes(file)))
+  if (version === 'damaged' && !FORMS.some(({ file }) => files.includes(file)))
     throw new UserError('foreign-folder', `${folder} is not a state folder of ironstage`, {
       remedy: 'name the folder that up was given with --state-dir',
       kind: 'usage',
     })
-  const lock = await lockStateFolder(folder)
-  if (layout === undefined) await writeFile(join(folder, 'VERSION'), 'ironstage 1\n', { mode: 0o600 })
-  return lock
+  return lockStateFolder(folder)
 }

@@ -17,7 +17,7 @@ describe('a state folder', () => {
       folder.remember('port', '1')
     }
     expect((await stat(path)).mode & 0o777).toBe(0o700)
-    expect(await readFile(join(path, 'VERSION'), 'utf8')).toBe('ironstage 1\n')
+    expect(await readFile(join(path, 'VERSION'), 'utf8')).toBe('ironstage 2\n')
   })
 
   test('is used by one process at a time', async () => {
@@ -31,7 +31,7 @@ describe('a state folder', () => {
 
   test.each([
     ['other files', 'thesis.txt', 'x', /is not a state folder of ironstage: it holds thesis\.txt/],
-    ['a newer layout', 'VERSION', 'ironstage 2\n', /its layout is 2, expected 1/],
+    ['a newer layout', 'VERSION', 'ironstage 3\n', /its layout is 3, expected 2/],
     ['another program’s VERSION', 'VERSION', '14\n', /its VERSION says "14\\n"/],
   ])('is refused when it holds %s', async (_, file, content, message) => {
     const path = await scratch()

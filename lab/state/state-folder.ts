@@ -4,16 +4,34 @@ import { join } from 'node:path'
 import {
   checkRows,
   closeToOthers as closeFileToOthers,
-  isDiskFull,
   makeFolder,
+  markFile,
   openSqlite,
-  UserError,
   refuseSpecialFiles,
+  replaceFile,
+  UserError,
+  withoutLog,
 } from '../../runtime/index.js'
-import { bothCopies, copyAll, copyOne, IN_USE, LOCK_DATABASE, markIn, rowsOf, secondCopyIn } from './lock-database.js'
+import {
+  addColumns,
+  bothCopies,
+  copyAll,
+  copyOne,
+  formOfLock,
+  IN_USE,
+  LOCK_DATABASE,
+  markIn,
+  putInLock,
+  readLock,
+  secondCopyIn,
+  type RememberedValue,
+  type RememberedValues,
+} from './lock-database.js'
 
 /** Version of the folder's layout, increased when an older ironstage can no longer read the folder. */
-const LAYOUT = 1
+const LAYOUT = 2
+/** Layouts that are brought up to date: 1 had no sums and no marks. */
+const OLDER_LAYOUTS = [1]
 
 /** Folder with all state of a rehearsal: `VERSION`, `lock`, `remembered.jsonl`, `ironic.db`, `machines.db`, `disks/`. */
 export interface StateFolder extends Disposable {
@@ -28,16 +46,18 @@ export interface StateFolder extends Disposable {
  * Opens or creates a state folder and locks it for this process. The kernel releases the lock when the process ends in
  * any way.
  *
- * @throws UserError when the folder holds something else, was written by a newer ironstage, is in use, or cannot be
- *   written
+ * @throws UserError when the folder holds something else, was written by a newer ironstage, is in use, is damaged or
+ *   cannot be written
  */
 export async function openStateFolder(path: string): Promise<StateFolder> {
   const lock = await prepared(path)
+  let values: Map<string, RememberedValue>
   try {
     const [missing] = await missingLogs(path, lock)
-    if (missing !== undefined) throw withoutLog(path, missing)
-    restoreFromSecondCopy(path, lock)
-    setInUse(path, lock, true)
+    if (missing !== undefined) throw withoutLog(join(path, missing))
+    values = bothCopies(readLock(lock), secondCopyIn(path))
+    rewriteCopies(path, lock, values)
+    await writeVersion(path)
   } catch (error) {
     release(lock)
     throw unusable(path, error)
@@ -45,44 +65,40 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
   return {
     path,
     ironicDb: join(path, 'ironic.db'),
-    remembered: (name) =>
-      (lock.prepare('SELECT value FROM remembered WHERE name = ?').get(name) as { value: string } | undefined)?.value,
+    remembered: (name) => values.get(name)?.value,
     remember: (name, value) => {
-      copyOne(path, name, value)
-      lock.prepare(REMEMBER).run(name, value)
+      const later = { value, revision: (values.get(name)?.revision ?? 0) + 1 }
+      copyOne(path, name, later)
+      putInLock(lock, name, later)
+      values.set(name, later)
     },
-    [Symbol.dispose]: () => {
-      try {
-        setInUse(path, lock, false)
-      } catch (error) {
-        // If the mark stays, the next start only checks that the logs exist.
-        if (!isDiskFull(error)) throw error
-      } finally {
-        release(lock)
-      }
-    },
+    [Symbol.dispose]: () => release(lock),
   }
 }
 
-const REMEMBER = 'INSERT OR REPLACE INTO remembered VALUES (?, ?)'
-
-/** Fills a `lock` that is empty, since a user has deleted it, from the second copy. */
-function restoreFromSecondCopy(path: string, lock: Database.Database): void {
-  const rows = rowsOf(lock)
-  const all = bothCopies(rows, secondCopyIn(path))
-  const restore = lock.prepare(REMEMBER)
-  for (const [name, value] of all) if (!rows.has(name)) restore.run(name, value)
-  copyAll(path, all)
+/** Makes both copies equal to the values that were found in either. */
+function rewriteCopies(path: string, lock: Database.Database, values: RememberedValues): void {
+  addColumns(lock)
+  const known = readLock(lock)
+  for (const [name, value] of values) if (!sameValue(known.get(name), value)) putInLock(lock, name, value)
+  forgetUse(lock)
+  copyAll(path, values)
 }
+
+const sameValue = (a: RememberedValue | undefined, b: RememberedValue): boolean =>
+  a?.value === b.value && a.revision === b.revision
+
+const forgetUse = (lock: Database.Database): void =>
+  void lock.prepare('DELETE FROM remembered WHERE name = ?').run(IN_USE)
 
 const DATABASES = ['ironic.db', 'machines.db']
 
 /**
- * Finds databases whose last process was killed and whose write-ahead log is missing. SQLite opens such a database without
- * the changes in the log, and without an error.
+ * Finds databases of an older layout whose last process was killed and whose write-ahead log is missing. SQLite opens such
+ * a database without the changes in the log, and without an error; of later ones, their mark knows.
  */
 async function missingLogs(path: string, lock: Database.Database): Promise<string[]> {
-  const inUse = lock.prepare('SELECT value FROM remembered WHERE name = ?').get(IN_USE) !== undefined
+  const inUse = readLock(lock).has(IN_USE)
   return inUse || markIn(secondCopyIn(path)) === 'in use' ? databasesWithoutLog(path) : []
 }
 
@@ -93,20 +109,9 @@ async function databasesWithoutLog(path: string): Promise<string[]> {
       () => false,
     )
   const missing: string[] = []
-  for (const file of DATABASES) if ((await isThere(file)) && !(await isThere(`${file}-wal`))) missing.push(file)
+  for (const file of DATABASES)
+    if ((await isThere(file)) && !(await isThere(`${file}-wal`)) && !(await isThere(markFile(file)))) missing.push(file)
   return missing
-}
-
-const withoutLog = (path: string, file: string): UserError =>
-  new UserError('damaged-state', `${join(path, `${file}-wal`)} is missing: the last changes of ${file} were in it`, {
-    remedy: `put it back, or go on without them: ironstage state repair --state-dir ${path}`,
-  })
-
-/** Marks the second copy first: when that fails on a full disk, both marks stay. */
-function setInUse(path: string, lock: Database.Database, inUse: boolean): void {
-  copyOne(path, IN_USE, inUse ? '1' : '')
-  if (inUse) lock.prepare(REMEMBER).run(IN_USE, '1')
-  else lock.prepare('DELETE FROM remembered WHERE name = ?').run(IN_USE)
 }
 
 /** A folder that is locked for a check. */
@@ -142,7 +147,10 @@ export async function lockStateFolder(path: string): Promise<LockedFolder> {
     damaged: false,
     withoutLog: await missingLogs(path, lock),
     maybeWithoutLog: [],
-    accept: () => setInUse(path, lock, false),
+    accept: () => {
+      forgetUse(lock)
+      copyAll(path, bothCopies(readLock(lock), secondCopyIn(path)))
+    },
     [Symbol.dispose]: () => release(lock),
   }
 }
@@ -197,23 +205,20 @@ async function closeToOthers(path: string): Promise<void> {
 }
 
 async function checkVersion(path: string): Promise<void> {
-  const file = join(path, 'VERSION')
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null
-    throw error
-  })
-  if (text === null) {
-    const entries = await readdir(path)
-    if (entries.length > 0)
-      throw new UserError('foreign-folder', `${path} is not a state folder of ironstage: it holds ${entries[0]}`, {
-        remedy: 'name an empty or a new folder with --state-dir',
-        kind: 'usage',
-      })
-    await writeFile(file, `ironstage ${LAYOUT}\n`, { mode: 0o600 })
-    return
-  }
-  const layout = Number(/^ironstage (\d+)\n?$/.exec(text)?.[1] ?? NaN)
-  if (layout === LAYOUT) return
+  const text = await readVersion(path)
+  const layout = layoutIn(text)
+  if (layout === LAYOUT || OLDER_LAYOUTS.includes(layout)) return
+  const entries = await readdir(path)
+  if (text === null && entries.length === 0) return writeVersion(path)
+  if (Number.isNaN(layout) && DATABASES.some((file) => entries.includes(file)))
+    throw new UserError('damaged-state', `${join(path, VERSION)} is ${text === null ? 'missing' : 'damaged'}`, {
+      remedy: `ironstage state repair --state-dir ${path} writes it anew, if that is a folder of this ironstage`,
+    })
+  if (text === null)
+    throw new UserError('foreign-folder', `${path} is not a state folder of ironstage: it holds ${entries[0]}`, {
+      remedy: 'name an empty or a new folder with --state-dir',
+      kind: 'usage',
+    })
   const what = Number.isNaN(layout)
     ? `its VERSION says ${JSON.stringify(text.slice(0, 40))}`
     : `its layout is ${layout}`
@@ -223,6 +228,33 @@ async function checkVersion(path: string): Promise<void> {
   })
 }
 
+const VERSION = 'VERSION'
+const VERSION_TEXT = `ironstage ${LAYOUT}\n`
+
+/** Contents of VERSION; null when it is missing. */
+async function readVersion(path: string): Promise<string | null> {
+  try {
+    return await readFile(join(path, VERSION), 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+const layoutIn = (text: string | null): number => Number(/^ironstage (\d+)\n?$/.exec(text ?? '')?.[1] ?? NaN)
+
+/** Writes VERSION when it says something else. Older ironstages refuse the folder from then on. */
+export async function writeVersion(path: string): Promise<void> {
+  if ((await readVersion(path)) !== VERSION_TEXT) await replaceFile(join(path, VERSION), VERSION_TEXT)
+}
+
+/** Result of reading VERSION for a check; a number is another layout. */
+export async function checkedVersion(path: string): Promise<'known' | 'damaged' | number> {
+  const layout = layoutIn(await readVersion(path))
+  if (Number.isNaN(layout)) return 'damaged'
+  return layout === LAYOUT || OLDER_LAYOUTS.includes(layout) ? 'known' : layout
+}
+
 /** Takes SQLite's exclusive lock, which the kernel holds for the process, so no stale lock survives a SIGKILL. */
 function takeLock(path: string): Database.Database {
   closeFileToOthers(join(path, 'lock'))
@@ -230,9 +262,9 @@ function takeLock(path: string): Database.Database {
   try {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE')
     lock.exec('BEGIN EXCLUSIVE')
-    LOCK_DATABASE.prepare(lock)
+    lock.exec(LOCK_DATABASE.schema)
     lock.exec('COMMIT')
-    checkRows(lock, LOCK_DATABASE)
+    checkRows(lock, formOfLock(lock))
     return lock
   } catch (cause) {
     release(lock)

@@ -47,6 +47,11 @@ async function damage(file: string, text: string): Promise<void> {
   await handle.write(Buffer.alloc(page, 'not a page of a database '), 0, page, at)
 }
 
+async function overwrite(path: string, at: number, bytes: Buffer): Promise<void> {
+  await using handle = await open(path, 'r+')
+  await handle.write(bytes, 0, bytes.length, at)
+}
+
 async function modesIn(folder: string): Promise<[name: string, mode: number][]> {
   const modes: [string, number][] = []
   for (const name of await readdir(folder)) {
@@ -185,11 +190,51 @@ test.each<[string, boolean, (lock: string) => Promise<void>]>([
   expect(await start(folder)).toMatchObject({ machines: NODES })
 })
 
+test.each<[string, (log: string) => Promise<void>]>([
+  ['empty', (log) => writeFile(log, '')],
+  ['overwritten at its start', (log) => overwrite(log, 0, Buffer.alloc(512, 7))],
+  ['zeroed within', async (log) => overwrite(log, (await stat(log)).size >> 1, Buffer.alloc(4096))],
+])('a log that is %s after a kill is never taken for an earlier or an empty database', async (_, change) => {
+  const folder = await copyOf(killed)
+  await change(join(folder, 'ironic.db-wal'))
+  const path = join(folder, 'ironic.db')
+  for (let time = 0; time < 2; time++) {
+    const up = await run('up', '--port', '0', '--state-dir', folder)
+    expect(up).toMatchObject({ code: 1, stdout: '' })
+    expect(up.stderr).toMatch(
+      new RegExp(
+        `^ironstage: the database ${path} is damaged\n` +
+          '  because: of the \\d+ changes of ironic.db the last (one is|\\d+ are) lost: its log ironic.db-wal is torn.*\n' +
+          '  try: ironstage state check .*; ironstage state repair keeps that\n$',
+      ),
+    )
+  }
+  const check = await run('state', 'check', '--state-dir', folder)
+  expect(check.stdout).toMatch(/^ironic\.db: DAMAGED\n {2}of the \d+ changes of ironic\.db the last/)
+  const repair = await run('state', 'repair', '--state-dir', folder)
+  expect(repair.stdout).toMatch(/the damaged file is now .*\n {2}of the \d+ changes of ironic\.db the last .* lost/)
+  expect(await run('state', 'check', '--state-dir', folder)).toMatchObject({ code: 0 })
+  expect(await start(folder)).toMatchObject({ machines: NODES })
+})
+
+test.each(['missing', 'damaged'])('a VERSION that is %s is refused with what to do, and repaired', async (what) => {
+  const folder = await copyOf(stopped)
+  const file = join(folder, 'VERSION')
+  await (what === 'missing' ? rm(file) : writeFile(file, 'iron'))
+  const up = await run('up', '--port', '0', '--state-dir', folder)
+  expect(up).toMatchObject({ code: 1, stdout: '' })
+  expect(up.stderr).toContain(`${file} is ${what}\n  try: ironstage state repair --state-dir ${folder}`)
+  expect((await run('state', 'check', '--state-dir', folder)).stdout).toContain('VERSION: DAMAGED\n')
+  await run('state', 'repair', '--state-dir', folder)
+  expect(await start(folder)).toEqual({ nodes: NODES, machines: NODES })
+})
+
 test('a check that cannot know whether a log is missing says so', async () => {
   const folder = await copyOf(killed)
   await rm(join(folder, 'machines.db-wal'))
   await writeFile(join(folder, 'lock'), 'this is no database\n'.repeat(99))
   await rm(join(folder, 'remembered.jsonl'))
+  await rm(join(folder, 'machines.db-mark'))
   const check = await run('state', 'check', '--state-dir', folder)
   expect(check.code).toBe(1)
   expect(check.stdout).toContain(

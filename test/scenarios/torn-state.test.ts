@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeStateModels, runCase, startOn, type StateModels } from '../kit/torn-state/state-contents.js'
+
+/** The soak has 2,000 (`test/soak/torn-state.test.ts`). */
+const CASES = 200
+
+let models: StateModels
+beforeAll(async () => {
+  models = await makeStateModels()
+})
+afterAll(() => models[Symbol.asyncDispose]())
+
+test('a folder of a killed process, and one of a stopped process, has all that was acknowledged', async () => {
+  for (const { later } of [models.killed, models.stopped])
+    expect(await startOn(later)).toEqual({ found: models.acknowledged })
+})
+
+test(
+  `${CASES} folders with one damaged file start as acknowledged, or are refused and can be repaired`,
+  { timeout: 600_000 },
+  async () => {
+    const outcomes = new Set<string>()
+    for (let seed = 1; seed <= CASES; seed++) outcomes.add((await runCase(models, seed, seed % 10 === 0)).outcome)
+    expect([...outcomes].sort()).toEqual(['as acknowledged', 'refused'])
+  },
+)
