@@ -66,9 +66,13 @@ const ambientModules = {
   ],
 }
 
+const ambientDate = {
+  selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+  message: 'Take the time from a Clock (runtime): new Date(clock.now()).',
+}
+
 /** Text from outside reaches a terminal only through the Printer of cli/output, which makes it harmless. */
 const directOutput = [
-  // In the programs of the simulated machine, `process` is a simulated one: its output has no `write`.
   "MemberExpression[property.name='write'][object.object.name='process'][object.property.name=/^std(out|err)$/]",
   "VariableDeclarator[init.name='process'] Property[key.name=/^std(out|err)$/]",
   'CallExpression[callee.property.name=/^write(v?Sync)?$/][arguments.0.value=/^[12]$/]',
@@ -106,15 +110,13 @@ export default tseslint.config(
       'no-restricted-properties': ['error', ...ambient],
       'no-restricted-globals': ['error', ...ambientGlobals],
       'no-restricted-imports': ['error', ambientModules],
-      'no-restricted-syntax': [
-        'error',
-        {
-          selector: "NewExpression[callee.name='Date'][arguments.length=0]",
-          message: 'Take the time from a Clock (runtime): new Date(clock.now()).',
-        },
-        ...directOutput,
-      ],
+      'no-restricted-syntax': ['error', ambientDate, ...directOutput],
     },
+  },
+  {
+    // Here `process` and /dev/stdout are those of a simulated machine, or of a process that a terminal reads.
+    files: ['machine/programs/**/*.ts', 'targets/local/pty-runner.ts'],
+    rules: { 'no-restricted-syntax': ['error', ambientDate] },
   },
   {
     // The adapters: the one place where each ambient thing is touched.

@@ -10,13 +10,13 @@ export const ERRORS = catalogue({
     sentence: 'a database or a file of the state folder is damaged or missing',
     remedy: 'look with ironstage state check; ironstage state repair keeps what can be read',
   },
-  'missing-package': {
-    sentence: 'a package that ironstage needs for this is not installed, or not built for this computer',
-    remedy: 'install it with npm install --include=optional, or build it with npm rebuild',
-  },
   'endless-file': {
     sentence: 'a file that was named has more than is read',
     remedy: 'name a file that ends',
+  },
+  'missing-package': {
+    sentence: 'a package that ironstage needs for this is not installed, or not built for this computer',
+    remedy: 'install it with npm install --include=optional, or build it with npm rebuild',
   },
   'nested-too-deeply': {
     sentence: 'a document is nested more levels deep than is read',
@@ -34,13 +34,13 @@ export const ERRORS = catalogue({
     sentence: 'the state folder cannot be read or written',
     remedy: 'check its permissions, its disk and its space, or name another folder with --state-dir',
   },
-  'temporary-folder': {
-    sentence: 'the folder for temporary files cannot be used',
-    remedy: 'name a folder that exists and may be written with TMPDIR',
-  },
   'store-version': {
     sentence: 'the database was written by another version of ironstage',
     remedy: 'use another state folder, or the version of ironstage that made this one',
+  },
+  'temporary-folder': {
+    sentence: 'the folder for temporary files cannot be used',
+    remedy: 'name a folder that exists and may be written with TMPDIR',
   },
   'too-many-aliases': {
     sentence: 'a YAML document repeats itself by too many aliases',

@@ -16,7 +16,7 @@ const optionsOf = new Map(known.map(({ path, command }) => [path.join(' '), comm
 for (const run of ['run', 'run attach']) optionsOf.get(run)!.push(...Object.keys(KEYS_OF_OPTIONS))
 
 /** Options of other programs: `butane --strict`, `losetup --list`. */
-const OF_OTHER_PROGRAMS = /\b(butane|kubectl|losetup|skopeo|userhelper)\b|: use --badname/
+const OF_OTHER_PROGRAMS = /\b(butane|kubectl|losetup|npm install|skopeo|userhelper)\b|: use --badname/
 
 interface Unreachable {
   commands: RegExp
@@ -29,7 +29,7 @@ const UNREACHABLE: readonly Unreachable[] = [
   // Their labs are in memory, and have neither a state folder nor a cache nor live images.
   {
     commands: /^(deploy|rehearse upgrade|bmh explain|chaos)$/,
-    files: /^(lab\/(errors|state\/state-folder)|runtime\/database|steps\/images\/.*)\.ts$/,
+    files: /^(lab\/(errors|state\/state-folder)|runtime\/database\/database-errors|steps\/images\/.*)\.ts$/,
   },
   { commands: /^(fleet|run|run attach|rehearse upgrade|agent|step run)$/, files: /^lab\/(errors|control\/.*)\.ts$/ },
   // Without options that forbid or allow servers.

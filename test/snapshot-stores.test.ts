@@ -27,6 +27,8 @@ const STORES: Record<string, string> = {
   'ironic-mock/store/records.ts': 'in `database` of the state',
   'ironic-mock/store/resources.ts': 'in `database` of the state',
   'ironic-mock/auth/htpasswd.ts': 'passwords that were checked: the same ones are right',
+  'ironic-mock/auth/password-comparisons.ts': 'comparisons under way: none at rest',
+  'ironic-mock/conductor/core/node-queues.ts': 'changes that wait for another: none at rest',
   'agent/command-waiters.ts': 'requests under way: none at rest',
   'lab/bmcs/bmc-accounts.ts': 'registered: accounts',
   'lab/chaos/invariants.ts': 'watches one run, which takes no snapshots',

@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { SLOW } from '../vitest.fast.config.js'
 import { importCircles, importsOf, roomOf, sourceFiles } from './kit/source-tree.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const LONGEST_FILE = 350
-const LARGEST_FOLDER = 40
 const LARGEST_CIRCLE = 3
 
 /** The doors of public/: an entry of the package each. */
@@ -51,17 +49,6 @@ test.each(rooms)('the compiler knows what %s may import', (room, allowed) => {
     references?: { path: string }[]
   }
   expect(references.map(({ path }) => path.slice(3))).toEqual(allowed)
-})
-
-test(`no file has more than ${LONGEST_FILE} lines`, () => {
-  const lines = files.map((file) => [file, readFileSync(join(root, file), 'utf8').split('\n').length - 1] as const)
-  expect(lines.filter(([, count]) => count > LONGEST_FILE)).toEqual([])
-})
-
-test(`no folder has more than ${LARGEST_FOLDER} files`, () => {
-  const counts = new Map<string, number>()
-  for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
-  expect([...counts].filter(([, count]) => count > LARGEST_FOLDER)).toEqual([])
 })
 
 test(`no circle of imports has more than ${LARGEST_CIRCLE} files`, () => {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { isLoopback } from '../url.js'
 
-/** Whose requests a server answers. */
+/** Rules for the callers that a server answers. */
 export interface CallerRules {
   /** Address that it listens on. */
   readonly host: string
@@ -95,7 +95,8 @@ const foreignPage = (server: string, { base }: CallerRequest): CallerRefusal => 
 const unknownHost = (name: string, { base }: CallerRequest): CallerRefusal => ({
   code: 'unknown-host',
   message: `${quoted(name)} is not known as a name of this host, so ${quoted(base)} is not answered`,
-  remedy: 'call it by its IP address or as localhost, or start ironstage with --allowed-host and this name',
+  remedy:
+    'call it by its IP address or as localhost; ironstage up and other servers take further names with --allowed-host',
 })
 
 /** A header as a sentence may repeat it. */

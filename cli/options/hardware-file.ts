@@ -32,7 +32,11 @@ async function parseFile(file: string): Promise<unknown> {
   try {
     text = await readNamedText(file)
   } catch (cause) {
-    throw new UserError('hardware-file', `the hardware file ${file} cannot be read`, { kind: 'usage', cause })
+    throw new UserError('hardware-file', `the hardware file ${file} cannot be read`, {
+      kind: 'usage',
+      cause,
+      remedy: 'name a file with the hardware, as in docs/hardware.md',
+    })
   }
   try {
     const { parse } = await import('yaml')

@@ -1,5 +1,4 @@
 import { usageError } from '../usage-error.js'
-import { readText } from './input-files.js'
 import { variableOf, type OptionName } from './option-table.js'
 
 /** Options whose value is a secret, each with the option that names a file with it. */
@@ -27,7 +26,7 @@ export async function withSecretsOfFiles<T extends object>(options: T): Promise<
   return read as T
 }
 
-/** What to tell of secrets that stand on the command line, where every user of this host can read them. */
+/** Warnings of secrets on the command line, where every user of this host can read them. */
 export const secretsOnCommandLine = (flags: Readonly<Record<string, unknown>>): string[] =>
   SECRETS.filter(([name]) => flags[name] !== undefined).map(
     ([name, fileName]) =>
@@ -40,6 +39,8 @@ export const secretsOnCommandLine = (flags: Readonly<Record<string, unknown>>): 
  * @throws UserError (usage) `option-file`; also for a file that cannot be read
  */
 export async function secretIn(file: string): Promise<string> {
+  // Help and wrong usage load no more than they need.
+  const { readText } = await import('./input-files.js')
   const text = await readText(file, 'file with the password')
   const secret = text.replace(/\r?\n$/, '')
   if (secret !== '' && !/[\r\n]/.test(secret)) return secret

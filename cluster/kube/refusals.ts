@@ -49,7 +49,7 @@ export const CHANGED_MEANWHILE =
 
 export const badRequest = (message: string): KubeRefusal => refusal(400, 'BadRequest', message)
 
-/** What is sent exceeds a limit. */
+/** A request that exceeds a limit. */
 export const entityTooLarge = (why: string): KubeRefusal =>
   refusal(413, 'RequestEntityTooLarge', `Request entity too large: ${why}`)
 

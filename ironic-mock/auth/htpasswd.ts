@@ -1,6 +1,6 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { stat } from 'node:fs/promises'
-import { held, readNamedText, type Clock } from '../../runtime/index.js'
+import { held, readNamedText, systemRandom, type Clock } from '../../runtime/index.js'
 import { PasswordComparisons } from './password-comparisons.js'
 
 /**
@@ -26,8 +26,8 @@ const comparisons = new PasswordComparisons()
 export class Htpasswd {
   readonly #file: string
   readonly #clock: Clock
-  /** Passwords are remembered by a hash with this key, which nothing outside of this process knows. */
-  readonly #key = randomBytes(32)
+  /** Passwords are remembered by a hash with this key, which nothing outside of this process knows: a lab's seed must not give it. */
+  readonly #key = systemRandom.bytes(32)
   /** Kept apart, so that no number of wrong passwords makes a right one be compared again. */
   readonly #right = new Remembered()
   readonly #wrong = new Remembered()

@@ -29,7 +29,7 @@ async function openGuard() {
 }
 
 /** How long the longest turn of the event loop is until the work is done, in milliseconds. */
-async function longestTurnDuring(work: Promise<unknown>): Promise<number> {
+async function longestPauseDuring(work: Promise<unknown>): Promise<number> {
   let [longest, last] = [0, performance.now()]
   let isDone = false
   void work.finally(() => (isDone = true))
@@ -46,7 +46,7 @@ test('a hundred wrong passwords at once keep nothing else waiting, and are refus
   const ask = await openGuard()
   const answers = Promise.all(Array.from({ length: 100 }, (_, index) => ask('admin', `wrong${index}`)))
 
-  const longest = await longestTurnDuring(answers)
+  const longest = await longestPauseDuring(answers)
 
   const statuses = (await answers).map((answer) => answer!.status)
   // One or two at a time, and sixteen that wait.

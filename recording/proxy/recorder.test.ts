@@ -118,7 +118,9 @@ test.each(['GET', 'CONNECT'])('other protocols and tunnels are refused: %s', asy
   await using stage = await recording(ironic.url)
   const socket = connect(Number(new URL(stage.url).port), '127.0.0.1')
   const upgrade = method === 'GET' ? 'Connection: Upgrade\r\nUpgrade: websocket\r\n' : ''
-  socket.write(`${method} ${method === 'GET' ? '/v1/x' : 'example.com:443'} HTTP/1.1\r\nHost: localhost\r\n${upgrade}\r\n`)
+  socket.write(
+    `${method} ${method === 'GET' ? '/v1/x' : 'example.com:443'} HTTP/1.1\r\nHost: localhost\r\n${upgrade}\r\n`,
+  )
   const [answer] = (await once(socket, 'data')) as [Buffer]
   expect(answer.toString()).toMatch(/^HTTP\/1.1 501 /)
   socket.destroy()

@@ -70,7 +70,8 @@ export async function openRealAgent(options: RealAgentOptions): Promise<RealAgen
       ? await agentStateOnTarget(on.target, agentIdentity(options, settings.apiUrls[0]), logger)
       : null
     const { allowedHosts } = options
-    const listening = (listen: RealAgentOptions['listen']) => openAgentListener(settings, { listen, allowedHosts, clock, logger })
+    const listening = (listen: RealAgentOptions['listen']) =>
+      openAgentListener(settings, { listen, allowedHosts, clock, logger })
     const { listen = { host: '127.0.0.1', port: 0 } } = options
     const free = options.listen ? listen.port === 0 : settings.listen.host === null && settings.listen.port === null
     const listener = scope.use(

@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import ssh2, { type ParsedKey } from 'ssh2'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Home, newKey, SshHost, type SshHostOptions } from '../../test/kit/ssh-host.js'
@@ -105,9 +106,17 @@ test('a program with unread output still ends', async () => {
   expect(await run.exit).toEqual({ kind: 'exited', code: 0 })
 })
 
-test('a file without an end is refused', async () => {
+test('a file that is larger than what is read of a target is refused', async () => {
   await using executor = executorOn(behind(':'))
-  await expect(executor.files.read('/dev/zero')).rejects.toMatchObject({ code: 'EFBIG', message: /on lab-7$/ })
+  const path = join(home.path, 'large')
+  await writeFile(path, '')
+  await truncate(path, 2 ** 40)
+  await expect(executor.files.read(path)).rejects.toMatchObject({ code: 'EFBIG', message: /on lab-7$/ })
+})
+
+test('a device in the place of a file is refused', async () => {
+  await using executor = executorOn(behind(':'))
+  await expect(executor.files.read('/dev/zero')).rejects.toMatchObject({ code: 'EINVAL', message: /on lab-7$/ })
 })
 
 test.each([

@@ -57,7 +57,11 @@ describe('is refused in the shape of every other error', () => {
     ['a body of an encoding that it has not', `${post('Content-Encoding: gzip', 'Content-Length: 2')}{}`, 400],
     ['an expectation', `${post('Expect: miracles', 'Content-Length: 2')}{}`, 417],
     ['a tunnel', lines('CONNECT example.org:443 HTTP/1.1', 'Host: localhost'), 405],
-    ['a query that is not UTF-8', lines('GET /v1/nodes?driver=%ff HTTP/1.1', 'Host: localhost', 'Connection: close'), 400],
+    [
+      'a query that is not UTF-8',
+      lines('GET /v1/nodes?driver=%ff HTTP/1.1', 'Host: localhost', 'Connection: close'),
+      400,
+    ],
   ])('%s', async (_, bytes, status) => {
     const answer = read(await exchange(served.url, bytes))
     expect(answer.status).toBe(status)

@@ -138,7 +138,6 @@ export function listAnswer(parts: Iterable<string>): WireResponse {
   return jsonAnswer(200, whole)
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- a stream is read as one
 async function* partsAfter(first: string, rest: Iterator<string>): AsyncGenerator<string> {
   yield first
   for (let next = rest.next(); !next.done; next = rest.next()) yield next.value

@@ -42,7 +42,6 @@ interface Source {
 
 /** Copies `count` blocks of `bs` bytes between zeros, random bytes, devices and files. */
 export const dd: Program = async (process) => {
-  // eslint-disable-next-line no-restricted-syntax -- the process of the simulated machine
   const { argv, inside, clock, pace, signal, stderr } = process
   const operands = new Map(argv.slice(1).map((word) => splitOnce(word, '=') as [string, string]))
   const wrong = (message: string) => {
