@@ -101,7 +101,11 @@ class RunningAgent implements Agent {
     const settings = this.#settings
     const { signal } = this.#scope
     const runner = new CommandRunner({
-      ...{ target, clock, signal, environment: this.#options.environment, logger: this.#logger },
+      target,
+      clock,
+      signal,
+      environment: this.#options.environment,
+      logger: this.#logger,
       probe: this.#options.probe ?? new Probe(),
       managers: () => this.#facts.managers(),
       inventory: async () => (await this.#facts.read()).inventory,
@@ -121,7 +125,11 @@ class RunningAgent implements Agent {
       commands: () => this.#state.saved.commands,
     })
     const commands = new Commands({
-      ...{ runner, target, random, logger: this.#logger, signal },
+      runner,
+      target,
+      random,
+      logger: this.#logger,
+      signal,
       state: () => this.#state.saved,
       apply: (event) => this.#apply(event),
     })

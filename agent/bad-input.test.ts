@@ -6,7 +6,9 @@ import { ask, TOKEN } from '../test/kit/fake-ironic.js'
 /** Invalid requests: the answer has IPA's status and shape, the log has the cause, and the agent goes on. */
 
 const strict = defineStep({
-  ...{ name: 'strict', interface: 'deploy', on: ['deploy'] },
+  name: 'strict',
+  interface: 'deploy',
+  on: ['deploy'],
   args: { properties: { size: { type: 'number', description: 'How much.' } }, required: ['size'] },
   run: () => Promise.resolve(null),
 })

@@ -79,12 +79,22 @@ export class CommandRunner {
     logger('info', `${fullName} began`)
     const ending = contained(`${fullName} on ${target.name}`, async () => {
       const context = {
-        ...{ target, environment, clock, logger, signal, inventory },
+        target,
+        environment,
+        clock,
+        logger,
+        signal,
+        inventory,
         managers: await managers(),
         progress: this.#progress(id, step),
         ownLog: () => this.ownLog,
         downloads: probedDownloads(probe, { from: 'agent', to: 'images' }),
-        ...{ standalone, ignoreBootloaderFailure, node, seen, commands, images: this.#options.images() },
+        standalone,
+        ignoreBootloaderFailure,
+        node,
+        seen,
+        commands,
+        images: this.#options.images(),
         ...(nodeAgain && { nodeAgain }),
         close: (as: Closing) => void (closing = as),
         execute: async (other: string, otherParams: Readonly<Record<string, unknown>>): Promise<Outcome> => {

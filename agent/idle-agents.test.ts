@@ -44,17 +44,17 @@ test('many idle agents miss no heartbeat in an hour, and are small', async () =>
   const ironic = waitingIronic(clock)
   const start = (name: string) =>
     startAgent({
-      ...{
-        target: new FakeTarget(clock),
-        managers: [],
-        environment: {},
-        clock,
-        random,
-        nodeUuid: name,
-        pace: IPA_PACE,
-      },
+      target: new FakeTarget(clock),
+      managers: [],
+      environment: {},
+      clock,
+      random,
+      nodeUuid: name,
+      pace: IPA_PACE,
       boot: { id: 'boot', parameters: { 'ipa-api-url': 'http://ironic' } },
-      ...{ callbackUrl: `http://agents/${name}`, transport: ironic, logger: silent },
+      callbackUrl: `http://agents/${name}`,
+      transport: ironic,
+      logger: silent,
       saved: { read: () => null, write: async () => {} },
       hardware: async () => ({ inventory: structuredClone(INVENTORY), rootDisk: null, bootInterface: null }),
     })

@@ -46,7 +46,10 @@ export class IronicLink {
   async inspect(data: InspectionData, signal: AbortSignal): Promise<AgentEvent> {
     try {
       const response = await this.#first(this.#inspectionUrls, {
-        ...{ method: 'POST', path: '', body: JSON.stringify(data), signal },
+        method: 'POST',
+        path: '',
+        body: JSON.stringify(data),
+        signal,
       })
       this.#inspectionUrls = response.urls
       const { status } = response

@@ -5,7 +5,8 @@ import { ironicError, NODE, TOKEN } from '../test/kit/fake-ironic.js'
 
 /** Answer to a lookup, with these members of the node and its configuration. */
 const answer = (node: object, config: object = {}, token = TOKEN) => ({
-  ...{ status: 200, headers: {} },
+  status: 200,
+  headers: {},
   body: JSON.stringify({
     node: { uuid: NODE, properties: {}, ...node },
     config: { heartbeat_timeout: 300, agent_token: token, ...config },

@@ -9,9 +9,14 @@ const file = (text: string, name = 'agent.conf') => ({ name, text })
 
 /** A valid value of each option. */
 const FITTING: Record<string, string> = {
-  ...{ api_url: 'http://a', inspection_callback_url: 'https://a/x', advertise_protocol: 'https' },
-  ...{ tls_min_version: '1.3', tls_certificate_curve: 'p521', ironic_api_version: '1.68' },
-  ...{ listen_port: '7', advertise_port: '7' },
+  api_url: 'http://a',
+  inspection_callback_url: 'https://a/x',
+  advertise_protocol: 'https',
+  tls_min_version: '1.3',
+  tls_certificate_curve: 'p521',
+  ironic_api_version: '1.68',
+  listen_port: '7',
+  advertise_port: '7',
   global_request_id: 'req-9fae7ae2-c294-4fd5-b1ac-ed728db7a966',
 }
 const fitting = (name: string, otherwise: unknown): string =>

@@ -27,8 +27,10 @@ export const IPA_PACE: AgentPace = {
 
 /** Pace that waits for nothing but Ironic. Ordinary heartbeats stay as far apart as Ironic asks. */
 export const PROMPT_PACE: AgentPace = {
-  ...{ heartbeatGap: 0, retryFactor: 0.01 },
-  ...{ repeatUnanswered: 50, repeatUnexpectedInspection: false },
+  heartbeatGap: 0,
+  retryFactor: 0.01,
+  repeatUnanswered: 50,
+  repeatUnexpectedInspection: false,
 }
 
 /** Pace of IPA, for ramdisks that may be up sooner than an Ironic elsewhere waits for them. */

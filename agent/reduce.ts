@@ -83,8 +83,12 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
     case 'command ended': {
       const { status, error, result } = event
       const ended = changeRunning(state, event.id, ({ id, name, fullName }) => ({
-        ...{ id, name, fullName },
-        ...{ status, error, result },
+        id,
+        name,
+        fullName,
+        status,
+        error,
+        result,
       }))
       return ended === state ? { state, effects: [] } : urgentHeartbeat(ended, moment, rules.pace)
     }

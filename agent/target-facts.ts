@@ -57,7 +57,11 @@ export class TargetFacts {
   async inspectionData(collectors: readonly string[], signal: AbortSignal): Promise<InspectionData> {
     const { target, clock, lldpTimeout, ownLog } = this.#options
     return inspectionData({
-      ...{ target, collectors, clock, lldpTimeout, signal },
+      target,
+      collectors,
+      clock,
+      lldpTimeout,
+      signal,
       managers: await this.managers(),
       hardware: () => this.hardware(),
       logs: () => systemLogs({ target, clock, signal, ownLog: ownLog() }),

@@ -148,7 +148,11 @@ export function processEnvironment(): ProcessEnvironment {
   return {
     argv: process.argv.slice(2),
     variables: process.env,
-    ...{ stdout, stderr, stdin: process.stdin, stopped, begin },
+    stdout,
+    stderr,
+    stdin: process.stdin,
+    stopped,
+    begin,
     onInterrupt: (handler) => {
       interrupted = handler
       return { [Symbol.dispose]: () => void (interrupted = undefined) }

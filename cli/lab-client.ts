@@ -26,7 +26,8 @@ export async function withLab<T>(
   const { OS_ENDPOINT, IRONIC_ENDPOINT } = variables
   const { headers, tls } = await accessOf(variables)
   const lab = new LabClient(url ?? (OS_ENDPOINT || IRONIC_ENDPOINT || DEFAULT_URL), {
-    ...{ headers, signal: stopped },
+    headers,
+    signal: stopped,
     fetch: trusting(tls),
   })
   try {
@@ -42,7 +43,8 @@ export async function withLab<T>(
     }
     if (error instanceof UserError) throw error
     throw new UserError('lab-unreachable', `no ironstage answers at ${lab.url}`, {
-      ...{ cause: error, remedy: ERRORS['lab-unreachable'].remedy },
+      cause: error,
+      remedy: ERRORS['lab-unreachable'].remedy,
     })
   }
 }

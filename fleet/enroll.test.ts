@@ -6,14 +6,27 @@ import { enrollHosts, type EnrollOptions } from './enroll.js'
 import type { FleetHost } from './hosts.js'
 
 const hosts = Array.from({ length: 12 }, (_, index) => ({
-  ...{ name: `machine-${index + 1}`, bmc: 'http://127.0.0.1:8000', system: `/redfish/v1/Systems/machine-${index + 1}` },
-  ...{ account: { username: 'admin', password: 'secret' }, ipmi: null, selfSigned: false },
-  ...{ bootMac: '52:54:00:00:00:01', macs: [], firmware: 'uefi', architecture: 'x86_64', cpus: 1, memoryMib: 1024 },
-  ...{ manufacturer: 'A', product: 'B', serial: 'C' },
+  name: `machine-${index + 1}`,
+  bmc: 'http://127.0.0.1:8000',
+  system: `/redfish/v1/Systems/machine-${index + 1}`,
+  account: { username: 'admin', password: 'secret' },
+  ipmi: null,
+  selfSigned: false,
+  bootMac: '52:54:00:00:00:01',
+  macs: [],
+  firmware: 'uefi',
+  architecture: 'x86_64',
+  cpus: 1,
+  memoryMib: 1024,
+  manufacturer: 'A',
+  product: 'B',
+  serial: 'C',
 })) as FleetHost[]
 
 const answer = (status: number, body: unknown = {}): WireResponse => ({
-  ...{ status, headers: {}, body: JSON.stringify(body) },
+  status,
+  headers: {},
+  body: JSON.stringify(body),
 })
 const taken = (request: OutgoingRequest): WireResponse =>
   request.method === 'GET' ? answer(404) : answer(201, { uuid: 'a-uuid' })
@@ -25,8 +38,12 @@ function enrolling(answers: (request: OutgoingRequest) => Promise<WireResponse>,
   const [enrolled, away]: [string[], string[]] = [[], []]
   const under = new Set<OutgoingRequest>()
   const ended = enrollHosts(hosts, {
-    ...{ url: 'http://ironic.example', headers: {}, clock, signal: new AbortController().signal },
-    ...{ bootInterface: 'ipxe', driverInfo: {} },
+    url: 'http://ironic.example',
+    headers: {},
+    clock,
+    signal: new AbortController().signal,
+    bootInterface: 'ipxe',
+    driverInfo: {},
     transport: {
       send: async (request) => {
         under.add(request)

@@ -37,7 +37,9 @@ export async function enrollHosts(hosts: readonly FleetHost[], options: EnrollOp
   const ending = sharedAbort()
   using _ = onAbort(signal, (reason) => ending.abort(reason))
   const client = new IronicClient({
-    ...{ endpoint: url.replace(/\/+(v1\/*)?$/, ''), headers, clock },
+    endpoint: url.replace(/\/+(v1\/*)?$/, ''),
+    headers,
+    clock,
     transport: { send: (request) => transport.send({ ...request, signal: ending.signal }) },
   })
   const waiting = [...hosts]
@@ -50,7 +52,11 @@ export async function enrollHosts(hosts: readonly FleetHost[], options: EnrollOp
     for (let host = waiting.shift(); host; host = waiting.shift()) {
       const wanted = host
       const { uuid, isNew } = await askAgain(() => enrolled(client, wanted, options), {
-        ...{ isPassing, every: ASK_AGAIN, onWait, clock, signal: ending.signal },
+        isPassing,
+        every: ASK_AGAIN,
+        onWait,
+        clock,
+        signal: ending.signal,
       }).catch((cause: unknown) => {
         const why = errorChain(cause).join(': ')
         throw new UserError('fleet-enroll', `${wanted.name} was not enrolled: ${why}`, { cause })

@@ -24,8 +24,12 @@ const NODES = { bootInterface: 'redfish-virtual-media', driverInfo: {} }
 
 const fleet = (options: Partial<FleetOptions> = {}): Promise<Fleet> =>
   openFleet({
-    ...{ count: 2, redfish: { port: 0 }, account: ACCOUNT, clock: new LabClock({ mode: 1 }) },
-    ...{ random: systemRandom, logger: silent },
+    count: 2,
+    redfish: { port: 0 },
+    account: ACCOUNT,
+    clock: new LabClock({ mode: 1 }),
+    random: systemRandom,
+    logger: silent,
     ...options,
   })
 
@@ -79,10 +83,14 @@ describe('a fleet', () => {
     const { nodes } = JSON.parse(hostsText('nodes.json', there.hosts(), options)) as { nodes: object[] }
     expect(nodes).toMatchObject([
       {
-        ...{ name: 'machine-1', driver: 'ipmi', boot_interface: 'ipxe' },
+        name: 'machine-1',
+        driver: 'ipmi',
+        boot_interface: 'ipxe',
         driver_info: {
-          ...{ ipmi_address: '127.0.0.1', ipmi_port: port },
-          ...{ ipmi_username: 'admin', ipmi_password: 'the password' },
+          ipmi_address: '127.0.0.1',
+          ipmi_port: port,
+          ipmi_username: 'admin',
+          ipmi_password: 'the password',
         },
       },
     ])
@@ -268,14 +276,17 @@ describe('the list of hosts', () => {
     const file = join(folder, 'nodes.json')
     await writeFile(file, 'something else', { mode: 0o644 })
     await writeHosts(file, there.hosts(), {
-      ...{ bootInterface: 'ipxe', driverInfo: { deploy_kernel: 'http://192.0.2.1/kernel' } },
+      bootInterface: 'ipxe',
+      driverInfo: { deploy_kernel: 'http://192.0.2.1/kernel' },
       clock: new LabClock({ mode: 1 }),
     })
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
       nodes: [
         {
-          ...{ name: 'machine-1', driver: 'redfish', boot_interface: 'ipxe' },
+          name: 'machine-1',
+          driver: 'redfish',
+          boot_interface: 'ipxe',
           driver_info: {
             redfish_address: there.redfishUrl,
             redfish_system_id: '/redfish/v1/Systems/machine-1',
@@ -332,7 +343,7 @@ test('the shipped rack is mixed, and one machine in a hundred is broken', async 
   const hardware = readFleet(parse(await readFile(MIXED_RACK, 'utf8')), 'the mixed rack')
   await using there = await fleet({ count: 100, hardware })
   const specs = there.machines.list().map(({ spec }) => spec)
-  const all = <T>(of: (spec: (typeof specs)[number]) => T) => new Set(specs.map(of)).size
+  const all = <T,>(of: (spec: (typeof specs)[number]) => T) => new Set(specs.map(of)).size
   expect(specs).toHaveLength(100)
   expect(specs.filter(({ broken }) => broken !== undefined)).toHaveLength(1)
   expect(all(({ manufacturer }) => manufacturer)).toBeGreaterThanOrEqual(5)

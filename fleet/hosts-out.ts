@@ -108,11 +108,16 @@ function manifests(host: FleetHost, options: HostsOptions): object[] {
     })
   return [
     {
-      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: `${name}-bmc` }, type: 'Opaque' },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: `${name}-bmc` },
+      type: 'Opaque',
       stringData: { username: account.username, password: account.password },
     },
     {
-      ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', metadata: { name } },
+      apiVersion: 'metal3.io/v1alpha1',
+      kind: 'BareMetalHost',
+      metadata: { name },
       spec: {
         online: true,
         bootMACAddress: bootMac,

@@ -30,16 +30,20 @@ export function hostOf(
 ): FleetHost {
   const { id, nics, firmware, architecture, cpus, memoryMib, manufacturer, product, serial } = spec
   return {
-    ...{
-      name: spec.name ?? id,
-      bmc,
-      system: `/redfish/v1/Systems/${encodeURIComponent(id)}`,
-      account,
-      ipmi,
-      selfSigned,
-    },
+    name: spec.name ?? id,
+    bmc,
+    system: `/redfish/v1/Systems/${encodeURIComponent(id)}`,
+    account,
+    ipmi,
+    selfSigned,
     bootMac: (nics.find(({ pxe }) => pxe) ?? nics[0])?.mac ?? '',
     macs: nics.map(({ mac }) => mac),
-    ...{ firmware, architecture, cpus, memoryMib, manufacturer, product, serial },
+    firmware,
+    architecture,
+    cpus,
+    memoryMib,
+    manufacturer,
+    product,
+    serial,
   }
 }

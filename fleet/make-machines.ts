@@ -96,7 +96,8 @@ function specsOf(
     if (machines.get(id)) return []
     const plain = nextFree()
     const identity = {
-      ...{ id, bmc: { ...plain.bmc!, systemId: id } },
+      id,
+      bmc: { ...plain.bmc!, systemId: id },
       ...(name === id ? {} : { name }),
       ...(UUID.test(id) ? { uuid: id } : {}),
     }
@@ -119,7 +120,8 @@ function refuseForeignAddresses(specs: readonly MachineSpec[], machines: Machine
           'systems-file',
           `system ${id} has the MAC address ${mac} of machine ${owner} in the state folder`,
           {
-            ...{ kind: 'usage', remedy: 'give it another MAC address, or name another state folder' },
+            kind: 'usage',
+            remedy: 'give it another MAC address, or name another state folder',
           },
         )
     }

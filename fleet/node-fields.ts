@@ -35,7 +35,9 @@ function ipmiInfo({ name, ipmi, account }: FleetHost): JsonObject {
       remedy: 'open it with --ipmi-port',
     })
   return {
-    ...{ ipmi_address: ipmi.host, ipmi_port: ipmi.port },
-    ...{ ipmi_username: account.username, ipmi_password: account.password },
+    ipmi_address: ipmi.host,
+    ipmi_port: ipmi.port,
+    ipmi_username: account.username,
+    ipmi_password: account.password,
   }
 }

@@ -7,9 +7,13 @@ const MAC = '00:5C:52:31:3A:9C'
 
 /** A system as sushy-tools reports it before its power changes. */
 const report = (power: string, more: Record<string, unknown> = {}) => ({
-  ...{ uuid: '27946b59-9e44-4fa7-8e91-f3527a1ef094', name: 'fake1', power_state: 'Off', external_notifier: 'True' },
+  uuid: '27946b59-9e44-4fa7-8e91-f3527a1ef094',
+  name: 'fake1',
+  power_state: 'Off',
+  external_notifier: 'True',
   nics: [{ mac: MAC, ip: '172.22.0.100' }],
-  ...{ boot_device: 'Pxe', pending_power: { power_state: power, apply_time: 1_767_225_605 } },
+  boot_device: 'Pxe',
+  pending_power: { power_state: power, apply_time: 1_767_225_605 },
   ...more,
 })
 
@@ -17,7 +21,12 @@ async function scene(most?: number) {
   const clock = new VirtualClock(1_767_225_600_000)
   const up: string[] = []
   const machines = await openMachines({
-    ...{ stateDir: null, clock, random: seededRandom(1), probe: new Probe(), logger: silent, pace: NO_PACE },
+    stateDir: null,
+    clock,
+    random: seededRandom(1),
+    probe: new Probe(),
+    logger: silent,
+    pace: NO_PACE,
     events: { ramdiskUp: ({ spec }) => void up.push(spec.nics[0]!.mac), down: () => {} },
   })
   const dispatch = notifier({

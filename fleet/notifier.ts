@@ -73,7 +73,8 @@ export function notifier({ machines, ironicUrl, most = MOST_MACHINES, clock, log
 }
 
 const answer = (status: number, description: string): WireResponse => ({
-  ...{ status, headers: { 'content-type': 'application/json' } },
+  status,
+  headers: { 'content-type': 'application/json' },
   body: JSON.stringify({ code: status, description }),
 })
 
@@ -104,7 +105,9 @@ type Fields = Readonly<Record<string, unknown>>
 function machineOf(machines: Machines, { id, nics }: ReportedSystem): Promise<Machine> {
   const spec: MachineSpec = defaultMachineSpec({ id })
   return machines.create({
-    ...{ ...spec, bmc: null, nics: nics.length > 0 ? nics : spec.nics },
+    ...spec,
+    bmc: null,
+    nics: nics.length > 0 ? nics : spec.nics,
     disks: spec.disks.map((disk) => ({ ...disk, backing: { kind: 'described' } })),
   })
 }

@@ -105,7 +105,11 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
       mount: (machine, dispatch) => listener.mount(machine, probedDispatch(dispatch, probeOf(machine), FROM_IRONIC)),
     },
     transport: (_machine, boot) => transports.of(boot),
-    ...{ clock, random, probe, pace: options.agentPace ?? FLEET_PACE, tls: true },
+    clock,
+    random,
+    probe,
+    pace: options.agentPace ?? FLEET_PACE,
+    tls: true,
     ...(options.managers ? { managers: options.managers } : {}),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: () => {},
@@ -116,7 +120,10 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   })
   const probeOf = (machine: string) => new Probe({ outer: probe, extend: (point) => ({ ...point, machine }) })
   const control = machineControl({
-    ...{ probe, clock, logger, seed: options.seed ?? 1 },
+    probe,
+    clock,
+    logger,
+    seed: options.seed ?? 1,
     machines: () => machines,
     agents: () => agents,
     spec: specOf,
@@ -131,7 +138,11 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     page: options.page ?? false,
   })
   machines = await openMachines({
-    ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
+    stateDir: folder?.path ?? null,
+    clock,
+    random,
+    probe,
+    pace: options.machinePace ?? NO_PACE,
     logger: withFields(logger, { room: 'machine' }),
     stage: simulatedStaging(options.images, { clock, random, logger }),
     network: networkOf(options),
@@ -154,7 +165,11 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     await makeSystems(options.systems, { machines, hardware: options.hardware, disks, ready, logger })
 
   const service = createRedfishService({
-    ...{ machines: byIdOrName(machines), accounts, clock, probe, random: systemRandom },
+    machines: byIdOrName(machines),
+    accounts,
+    clock,
+    probe,
+    random: systemRandom,
     // A service keeps its identity over restarts (DSP0268, ServiceRoot.UUID).
     ...(folder === null ? {} : { uuid: uuidOf(`fleet ${folder.path}`) }),
     fetchFirmware: firmwareImages({ clock, ca: options.mediaCa }),
@@ -165,8 +180,15 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   const lost = 'the nodes of Ironic no longer find their BMCs; give them the new address'
   const openRedfish = (port: number) =>
     serveHttp({
-      ...{ dispatch: service.dispatch, host, port, bodyLimit: LARGEST_BODY, refuse: refuseUnreadRequest },
-      ...{ allowedHosts, publicUrl, clock, logger },
+      dispatch: service.dispatch,
+      host,
+      port,
+      bodyLimit: LARGEST_BODY,
+      refuse: refuseUnreadRequest,
+      allowedHosts,
+      publicUrl,
+      clock,
+      logger,
       ...(tls ? { tls } : {}),
     })
   const bmcs = scope.use(
@@ -195,14 +217,23 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   const notified = await openNotifier(options, { machines, host, publicUrl, logger, scope })
   const redfishUrl = `${tls ? 'https' : 'http'}://${authority(reached, bmcs.port)}`
   return {
-    ...{ machines, redfishUrl, caFile, agentsUrl: listener.url, controlUrl: controlServer.url },
-    ...{ notifierUrl: notified, isPasswordNew: accounts.isPasswordNew },
-    ...{ faults: control.faults, journal: control.journal, events: control.events },
+    machines,
+    redfishUrl,
+    caFile,
+    agentsUrl: listener.url,
+    controlUrl: controlServer.url,
+    notifierUrl: notified,
+    isPasswordNew: accounts.isPasswordNew,
+    faults: control.faults,
+    journal: control.journal,
+    events: control.events,
     ipmiAddress: (id) => ipmi?.addressOf(id),
     hosts: () =>
       machines.list().map((machine) =>
         hostOf(machine, {
-          ...{ bmc: redfishUrl, account: accounts.of(machine), selfSigned: caFile !== null },
+          bmc: redfishUrl,
+          account: accounts.of(machine),
+          selfSigned: caFile !== null,
           ipmi: ipmiOfHost(ipmi?.addressOf(machine.spec.id), reached),
         }),
       ),

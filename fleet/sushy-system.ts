@@ -46,8 +46,11 @@ function readNics(nics: unknown, wrong: WrongSystem): NicSpec[] {
     if (ip !== null && !(typeof ip === 'string' && (isIPv4(ip) || isIPv6(ip))))
       throw wrong(`${key}.ip`, `is ${shown(ip)}, which is no IP address`, remedy)
     return {
-      ...{ name: `eno${index + 1}`, mac: mac.toLowerCase().replaceAll('-', ':') },
-      ...{ ipv4: ip !== null && isIPv4(ip) ? ip : null, carrier: true, pxe: index === 0 },
+      name: `eno${index + 1}`,
+      mac: mac.toLowerCase().replaceAll('-', ':'),
+      ipv4: ip !== null && isIPv4(ip) ? ip : null,
+      carrier: true,
+      pxe: index === 0,
     }
   })
 }

@@ -13,13 +13,11 @@ test("the list that Metal3's generate_unique_nodes.sh writes is read", async () 
   const systems = readSystems(await readFile(FILE, 'utf8'), 'nodes.json')
   expect(systems.map(({ name }) => name)).toEqual(['test1', 'test2', 'test3'])
   expect(systems[0]).toEqual({
-    ...{
-      id: 'c1d0b3a6-5c1e-4f5e-9d3a-0a6f5e1b7a01',
-      name: 'test1',
-      isOn: false,
-      bootDevice: 'Hdd',
-      firmware: undefined,
-    },
+    id: 'c1d0b3a6-5c1e-4f5e-9d3a-0a6f5e1b7a01',
+    name: 'test1',
+    isOn: false,
+    bootDevice: 'Hdd',
+    firmware: undefined,
     nics: [{ name: 'eno1', mac: '92:1f:0c:5a:11:01', ipv4: '192.168.0.100', carrier: true, pxe: true }],
   })
 })
@@ -65,7 +63,9 @@ test.each<[string, unknown, RegExp]>([
   expect(refused).toThrow(why)
   expect(refused).toThrow(
     expect.objectContaining({
-      ...{ code: 'systems-file', kind: 'usage', remedy: expect.stringMatching(/./) as string },
+      code: 'systems-file',
+      kind: 'usage',
+      remedy: expect.stringMatching(/./) as string,
       message: expect.stringMatching(/^the list of systems nodes\.json cannot be used: /) as string,
     }),
   )

@@ -26,7 +26,8 @@ const MOST = 10_000
 export function readSystems(text: string, file: string): ListedSystem[] {
   const unusable = (what: string, remedy: string, cause?: unknown): UserError =>
     new UserError('systems-file', `the list of systems ${file} cannot be used: ${what}`, {
-      ...{ kind: 'usage', remedy },
+      kind: 'usage',
+      remedy,
       ...(cause === undefined ? {} : { cause }),
     })
   const list = parsed(text, file, unusable)
@@ -84,7 +85,10 @@ function readListed(entry: unknown, wrong: Parameters<typeof readSystem>[1]): Li
   if (mode !== undefined && mode !== 'UEFI' && mode !== 'Legacy')
     throw wrong('boot_mode', `is ${shown(mode)}`, 'use "UEFI" or "Legacy"')
   return {
-    ...{ ...system, name, isOn: power === 'On', bootDevice: device as BootTarget },
+    ...system,
+    name,
+    isOn: power === 'On',
+    bootDevice: device as BootTarget,
     firmware: mode === undefined ? undefined : mode === 'UEFI' ? 'uefi' : 'bios',
   }
 }

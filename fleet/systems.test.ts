@@ -22,14 +22,20 @@ const AUTHORIZATION = `Basic ${Buffer.from('admin:password').toString('base64')}
 
 const fleet = (options: Partial<FleetOptions> = {}): Promise<Fleet> =>
   openFleet({
-    ...{ count: 0, systems: SYSTEMS, redfish: { port: 0 }, account: ACCOUNT, clock: new LabClock({ mode: 1 }) },
-    ...{ random: systemRandom, logger: silent },
+    count: 0,
+    systems: SYSTEMS,
+    redfish: { port: 0 },
+    account: ACCOUNT,
+    clock: new LabClock({ mode: 1 }),
+    random: systemRandom,
+    logger: silent,
     ...options,
   })
 
 async function call(of: Fleet, path: string, method = 'GET', body?: unknown) {
   const answer = await fetch(`${of.redfishUrl}/redfish/v1/${path}`, {
-    ...{ method, headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' } },
+    method,
+    headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await answer.text()
@@ -78,26 +84,32 @@ describe("machines of sushy-tools' list of systems", () => {
   })
 
   test.each([
-    ...[
-      'Chassis',
-      'Chassis/ID',
-      'Chassis/ID/Thermal',
-      'Managers',
-      'Managers/ID',
-      'Systems',
-      'Systems/ID',
-      'Systems/ID/BIOS',
-    ],
-    ...['Systems/ID/BIOS/Settings', 'Systems/ID/SecureBoot', 'Systems/ID/Processors', 'Systems/ID/SimpleStorage'],
-    ...['Systems/ID/Storage', 'Systems/ID/EthernetInterfaces', 'Systems/ID/EthernetInterfaces/MAC', 'Registries'],
-    ...[
-      'Systems/ID/VirtualMedia',
-      'Systems/ID/VirtualMedia/Cd',
-      'Managers/ID/VirtualMedia',
-      'Managers/ID/VirtualMedia/Cd',
-    ],
-    ...['Systems/ID/VirtualMedia/Cd/Certificates', 'UpdateService', 'TaskService', 'CertificateService'],
-    ...['CertificateService/CertificateLocations', 'Registries/BiosAttributeRegistry.v1_0_0'],
+    'Chassis',
+    'Chassis/ID',
+    'Chassis/ID/Thermal',
+    'Managers',
+    'Managers/ID',
+    'Systems',
+    'Systems/ID',
+    'Systems/ID/BIOS',
+    'Systems/ID/BIOS/Settings',
+    'Systems/ID/SecureBoot',
+    'Systems/ID/Processors',
+    'Systems/ID/SimpleStorage',
+    'Systems/ID/Storage',
+    'Systems/ID/EthernetInterfaces',
+    'Systems/ID/EthernetInterfaces/MAC',
+    'Registries',
+    'Systems/ID/VirtualMedia',
+    'Systems/ID/VirtualMedia/Cd',
+    'Managers/ID/VirtualMedia',
+    'Managers/ID/VirtualMedia/Cd',
+    'Systems/ID/VirtualMedia/Cd/Certificates',
+    'UpdateService',
+    'TaskService',
+    'CertificateService',
+    'CertificateService/CertificateLocations',
+    'Registries/BiosAttributeRegistry.v1_0_0',
   ])("answer at sushy-emulator's route %s, also with a slash at its end", async (route) => {
     await using there = await fleet()
     const path = route.replace('ID', FIRST.id).replace('MAC', FIRST.nics[0]!.mac)
@@ -108,7 +120,8 @@ describe("machines of sushy-tools' list of systems", () => {
     await using there = await fleet()
     const { nodes } = JSON.parse(hostsText('nodes.json', there.hosts(), NODES)) as { nodes: object[] }
     expect(nodes[0]).toMatchObject({
-      ...{ name: 'test1', ports: [{ address: '92:1f:0c:5a:11:01', pxe_enabled: true }] },
+      name: 'test1',
+      ports: [{ address: '92:1f:0c:5a:11:01', pxe_enabled: true }],
       driver_info: { redfish_system_id: `/redfish/v1/Systems/${FIRST.id}` },
     })
     const [, host] = parseAllDocuments(hostsText('hosts.yaml', there.hosts(), NODES)).map((each) => each.toJSON())
@@ -144,7 +157,8 @@ describe("machines of sushy-tools' list of systems", () => {
     await new LabClient(there.controlUrl).addMachines({ count: 3 })
     const specs = there.machines.list().map(({ spec }) => spec)
     const values = specs.flatMap(({ serial, nics, disks }) => [
-      ...[serial, ...nics.map(({ mac }) => mac)],
+      serial,
+      ...nics.map(({ mac }) => mac),
       ...disks.flatMap((disk) => [disk.serial, disk.wwn]),
     ])
     expect(specs).toHaveLength(6)

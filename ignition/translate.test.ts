@@ -105,7 +105,7 @@ describe('translating down', () => {
 
   test('and up again gives the same config', () => {
     const part = {
-      ...{ ignition: { config: { merge: [{ source: 'http://a/b.ign' }] }, timeouts: { httpTotal: 5 } } },
+      ignition: { config: { merge: [{ source: 'http://a/b.ign' }] }, timeouts: { httpTotal: 5 } },
       storage: {
         disks: [{ device: '/dev/a', wipeTable: true, partitions: [{ number: 1, label: 'x', sizeMiB: 5 }] }],
         raid: [{ name: 'r', level: 'raid1', devices: ['/dev/a', '/dev/b'] }],

@@ -80,7 +80,9 @@ function judge(bytes: Uint8Array, tree: JsonNode, version: SpecVersion): Ignitio
   findUnusedKeys(struct, root, tree, [], found)
   const places = found.list.length > 0 ? new Places(bytes) : null
   const findings = found.list.map(({ kind, path, atKey, message }): Finding => ({
-    ...{ kind, path: pathText(path), message },
+    kind,
+    path: pathText(path),
+    message,
     place: places && places.of(offsetOf(tree, path, atKey)),
   }))
   const valid = !findings.some(({ kind }) => kind === 'error')
@@ -105,5 +107,9 @@ function unreadable(
 }
 
 const refused = (version: SpecVersion | null, refusal: string): IgnitionReport => ({
-  ...{ valid: false, version, findings: [], refusal, config: null },
+  valid: false,
+  version,
+  findings: [],
+  refusal,
+  config: null,
 })

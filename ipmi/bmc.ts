@@ -79,7 +79,9 @@ class SimulatedBmc implements IpmiBmc {
     const { accounts, clock, random, probe = new Probe(), consoles = probe, logger = silent } = parts
     const serial = new SerialConsole({ probe: consoles, clock, machine: machine.spec.id })
     const sessions = new Sessions({
-      ...{ clock, random, guid: guidOf(machine.spec) },
+      clock,
+      random,
+      guid: guidOf(machine.spec),
       keyOf: (username) => keyOf(accounts.of(machine), username),
       closed: (session) => {
         if (serial.session === session) serial.deactivate()
@@ -87,8 +89,15 @@ class SimulatedBmc implements IpmiBmc {
     })
     this.#probe = probe
     this.#bmc = {
-      ...{ machine, accounts, clock, random, logger, sessions, address },
-      ...{ memory: new BmcMemory(clock), console: serial },
+      machine,
+      accounts,
+      clock,
+      random,
+      logger,
+      sessions,
+      address,
+      memory: new BmcMemory(clock),
+      console: serial,
     }
   }
 

@@ -92,13 +92,15 @@ function bound({ host, port }: IpmiAddress): Promise<Socket> {
 function unusable({ host, port }: IpmiAddress, cause: NodeJS.ErrnoException): UserError {
   if (cause.code === 'EADDRINUSE')
     return new UserError('port-in-use', `UDP port ${port} on ${host} is already in use`, {
-      ...{ cause, remedy: 'choose another first port for IPMI, or end the program that uses it' },
+      cause,
+      remedy: 'choose another first port for IPMI, or end the program that uses it',
     })
   return new UserError(
     'address-unusable',
     `cannot listen on ${host}, UDP port ${port}: ${cause.code ?? String(cause)}`,
     {
-      ...{ cause, remedy: 'choose an address of this host, and a port that you may use' },
+      cause,
+      remedy: 'choose an address of this host, and a port that you may use',
     },
   )
 }

@@ -66,7 +66,9 @@ async function composeLab<Fork extends ForkedLab>(
     disks: 'described',
     ...rest,
     network: parts.network ?? null,
-    ...{ clock, seed, random: seededRandom(seed) },
+    clock,
+    seed,
+    random: seededRandom(seed),
     identity: () => identityOf(options),
     ...(parts.network ? { fork: parts.fork } : {}),
   })
@@ -163,7 +165,19 @@ async function createLabOfOneThread(all: LabOptions, from?: StoredSnapshot): Pro
   const lab = await composeLab({ ...options, ...paces }, { network, fork, from })
   const { url, client, clock, events, faults, journal, registry, snapshots, spec, enroll, node, wait, fetchAt } = lab
   return {
-    ...{ url, client, clock, events, faults, journal, registry, snapshots, spec, enroll, node, wait, fetchAt },
+    url,
+    client,
+    clock,
+    events,
+    faults,
+    journal,
+    registry,
+    snapshots,
+    spec,
+    enroll,
+    node,
+    wait,
+    fetchAt,
     [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose](),
   }
 }

@@ -31,7 +31,10 @@ export function labFetch(parts: FetchParts): (base: string) => typeof fetch {
     const { host: _, ...headers } = Object.fromEntries(request.headers)
     const send = () =>
       dispatch({
-        ...{ method: request.method, target, base, headers },
+        method: request.method,
+        target,
+        base,
+        headers,
         ...(body === '' ? {} : { body }),
       })
     if (!jump) return send()

@@ -2,8 +2,20 @@ import { expect, test } from 'vitest'
 import { masked } from './masking.js'
 
 test.each([
-  ...['password', 'bmc_passphrase', 'clientSecret', 'agent_token', 'privateKey', 'private_key'],
-  ...['adminPass', 'configdrive', 'encrypted_key', 'fernetkey', 'new_pass', 'snmp_auth_key', 'sslkey', 'sys_pswd'],
+  'password',
+  'bmc_passphrase',
+  'clientSecret',
+  'agent_token',
+  'privateKey',
+  'private_key',
+  'adminPass',
+  'configdrive',
+  'encrypted_key',
+  'fernetkey',
+  'new_pass',
+  'snmp_auth_key',
+  'sslkey',
+  'sys_pswd',
 ])('the value of %s is masked in what a report shows, at any depth', (key) => {
   const shown = JSON.stringify(masked({ steps: [{ args: { [key]: 'canary' } }], name: 'shown' }))
   expect(shown).not.toContain('canary')

@@ -85,7 +85,11 @@ export async function serve(options: ServeOptions): Promise<Served> {
 function stageOptions(options: ServeOptions, place: Required<Pick<StageOptions, 'folder' | 'network'>>): StageOptions {
   const { ironic = {}, clock, random, logger, onEvent } = options
   return {
-    ...{ ...place, ironic, clock, random, logger },
+    ...place,
+    ironic,
+    clock,
+    random,
+    logger,
     machines: Array.from({ length: options.nodes }, (_, index) => ({ spec: index + 1, name: `node-${index}` })),
     ...(options.hardware ? { hardware: options.hardware } : {}),
     ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),

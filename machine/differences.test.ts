@@ -12,7 +12,12 @@ import { openMachines } from './machines.js'
 
 async function opened(stateDir: string | null = null) {
   return openMachines({
-    ...{ stateDir, clock: systemClock(), random: seededRandom(1), probe: new Probe(), logger: silent, pace: NO_PACE },
+    stateDir,
+    clock: systemClock(),
+    random: seededRandom(1),
+    probe: new Probe(),
+    logger: silent,
+    pace: NO_PACE,
     events: { ramdiskUp: () => {}, down: () => {} },
   })
 }

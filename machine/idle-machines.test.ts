@@ -21,7 +21,12 @@ async function heap(): Promise<number> {
 test('a machine is small, also in a ramdisk whose hardware was read', async () => {
   const clock = new VirtualClock()
   await using machines = await openMachines({
-    ...{ stateDir: null, clock, random: seededRandom(1), probe: new Probe(), logger: silent, pace: NO_PACE },
+    stateDir: null,
+    clock,
+    random: seededRandom(1),
+    probe: new Probe(),
+    logger: silent,
+    pace: NO_PACE,
     events: { ramdiskUp: () => {}, down: () => {} },
   })
   const made = async (number: number) => {

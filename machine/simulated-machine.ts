@@ -237,7 +237,9 @@ export class SimulatedMachine implements Machine {
     this.#console = [...snapshot.console]
     const { session, saved, system } = snapshot
     this.#bootAgain({
-      ...{ saved, system, runs: session?.runs ?? [] },
+      saved,
+      system,
+      runs: session?.runs ?? [],
       files: (session?.files ?? []).map(([path, node]) => [path, toRecord(node)]),
     })
   }

@@ -60,9 +60,13 @@ const idrac = (boot: string): Kind =>
   redfish(boot, {
     driver: 'idrac',
     interfaces: {
-      ...{ boot_interface: boot, firmware_interface: 'redfish', raid_interface: 'idrac-redfish' },
-      ...{ bios_interface: 'idrac-redfish', management_interface: 'idrac-redfish' },
-      ...{ power_interface: 'idrac-redfish', vendor_interface: 'idrac-redfish' },
+      boot_interface: boot,
+      firmware_interface: 'redfish',
+      raid_interface: 'idrac-redfish',
+      bios_interface: 'idrac-redfish',
+      management_interface: 'idrac-redfish',
+      power_interface: 'idrac-redfish',
+      vendor_interface: 'idrac-redfish',
     },
   })
 

@@ -144,7 +144,7 @@ export class Calls {
     const { status, body: text = '' } = response
     this.made.push(`${method} ${path} ${status}`)
     const refusal = isSuccess(method, status) ? null : ironicSentence(response)
-    this.#onCall({ ...{ why, method, path, headers, body, status }, refusal })
+    this.#onCall({ why, method, path, headers, body, status, refusal })
     return { status, text }
   }
 }

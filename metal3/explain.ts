@@ -57,7 +57,13 @@ export async function explainHost(wanted: WantedHost, options: ExplainOptions = 
   const { name, file, document, bmcAddress, host } = wanted
   const states: ExplainedState[] = []
   const explanation = (ok: boolean, ...more: string[]): HostExplanation => ({
-    ...{ name, file, document, bmcAddress, notes: [...wanted.notes, ...more], states, ok },
+    name,
+    file,
+    document,
+    bmcAddress,
+    notes: [...wanted.notes, ...more],
+    states,
+    ok,
   })
   if (!host) return explanation(true, 'without spec.bmc it is unmanaged: no call until its BMC is known')
 

@@ -64,7 +64,11 @@ export class ExplainedCalls {
     const earlier = method === 'GET' ? this.#seen.get(key) : undefined
     if (earlier) return void earlier.times++
     const call: ExplainedCall = {
-      ...{ method, path: shownPath, status, why: withoutIds(why), times: 1 },
+      method,
+      path: shownPath,
+      status,
+      why: withoutIds(why),
+      times: 1,
       microversion: headers['x-openstack-ironic-api-version'] ?? null,
       body: body === undefined ? null : shownBody(body, this.#labels, withoutIds),
       refusal: refusal === null ? null : this.sentence(refusal, node),

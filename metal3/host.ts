@@ -130,9 +130,14 @@ export function registration(host: Host, { hasInstance = false }: HostStatus = {
         ? { deploy_interface: 'ramdisk' }
         : {}
   return {
-    ...{ name: nodeName(host), driver: host.bmc.driver, driver_info: host.bmc.driverInfo },
-    ...{ ...host.bmc.interfaces, inspect_interface: inspectInterface(host), ...deployInterface },
-    ...{ disable_power_off: host.disablePowerOff ?? false, properties: properties(host) },
+    name: nodeName(host),
+    driver: host.bmc.driver,
+    driver_info: host.bmc.driverInfo,
+    ...host.bmc.interfaces,
+    inspect_interface: inspectInterface(host),
+    ...deployInterface,
+    disable_power_off: host.disablePowerOff ?? false,
+    properties: properties(host),
   }
 }
 
@@ -192,13 +197,18 @@ export function instanceOf(host: Host): Record<string, unknown> {
     ...(rootDevice ? { '/instance_info/root_device': rootDevice } : {}),
   }
   const noImage = {
-    ...{ image_source: undefined, image_os_hash_algo: undefined, image_os_hash_value: undefined },
-    ...{ image_checksum: undefined, image_disk_format: undefined, image_pull_secret: undefined },
+    image_source: undefined,
+    image_os_hash_algo: undefined,
+    image_os_hash_value: undefined,
+    image_checksum: undefined,
+    image_disk_format: undefined,
+    image_pull_secret: undefined,
   }
   const instanceInfo = (values: Record<string, unknown>) => below('/instance_info/', values)
   if (customDeploy)
     return {
-      ...{ ...common, ...instanceInfo({ ...noImage, boot_iso: undefined, ...(image ? customImageInfo(image) : {}) }) },
+      ...common,
+      ...instanceInfo({ ...noImage, boot_iso: undefined, ...(image ? customImageInfo(image) : {}) }),
       '/deploy_interface': 'custom-agent',
     }
   const persistence = { '/driver_info/force_persistent_boot_device': 'Default' }
@@ -212,7 +222,8 @@ export function instanceOf(host: Host): Record<string, unknown> {
     ...common,
     ...instanceInfo({ ...noImage, boot_iso: undefined, ...(image ? imageInfo(image) : {}) }),
     // Removing the path restores Ironic's default deploy interface.
-    ...{ '/deploy_interface': undefined, ...persistence },
+    '/deploy_interface': undefined,
+    ...persistence,
   }
 }
 
@@ -230,7 +241,9 @@ const imageInfo = ({ url, checksum, checksumType, format, pullSecret }: HostImag
 /** A custom step takes an image without a checksum too; an unnamed algorithm is sent as an empty one. */
 const customImageInfo = ({ checksum, checksumType = '' as never, ...image }: HostImage): Record<string, unknown> => ({
   ...imageInfo(image),
-  ...{ image_checksum: undefined, image_os_hash_algo: undefined, image_os_hash_value: undefined },
+  image_checksum: undefined,
+  image_os_hash_algo: undefined,
+  image_os_hash_value: undefined,
   ...(checksum ? { image_os_hash_algo: checksumType, image_os_hash_value: checksum } : {}),
 })
 

@@ -183,7 +183,8 @@ export function raidOf({ raid }: BareMetalHostManifest['spec']): HostRaid | unde
 }
 
 const hardwareDisk = (volume: HardwareVolume): JsonObject => ({
-  ...{ size_gb: volume.sizeGibibytes || 'MAX', raid_level: volume.level },
+  size_gb: volume.sizeGibibytes || 'MAX',
+  raid_level: volume.level,
   ...optional('volume_name', volume.name),
   ...optional('disk_type', volume.rotational === undefined ? undefined : volume.rotational ? 'hdd' : 'ssd'),
   ...optional('number_of_physical_disks', volume.numberOfPhysicalDisks),
@@ -192,7 +193,9 @@ const hardwareDisk = (volume: HardwareVolume): JsonObject => ({
 })
 
 const softwareDisk = (volume: SoftwareVolume): JsonObject => ({
-  ...{ size_gb: volume.sizeGibibytes || 'MAX', raid_level: volume.level, controller: 'software' },
+  size_gb: volume.sizeGibibytes || 'MAX',
+  raid_level: volume.level,
+  controller: 'software',
   is_root_volume: volume.rootVolume ?? false,
   ...optional('physical_disks', volume.physicalDisks?.map(ironicHints)),
 })

@@ -17,8 +17,16 @@ const oneOf = (...values: string[]) => ({ type: 'string', enum: values })
 const listOf = (items: object, more: object = {}) => ({ type: 'array', items, ...more })
 
 const HINTS = object({
-  ...{ deviceName: TEXT, hctl: TEXT, model: TEXT, vendor: TEXT, serialNumber: TEXT, minSizeGigabytes: SIZE },
-  ...{ wwn: TEXT, wwnWithExtension: TEXT, wwnVendorExtension: TEXT, rotational: YES_NO },
+  deviceName: TEXT,
+  hctl: TEXT,
+  model: TEXT,
+  vendor: TEXT,
+  serialNumber: TEXT,
+  minSizeGigabytes: SIZE,
+  wwn: TEXT,
+  wwnWithExtension: TEXT,
+  wwnVendorExtension: TEXT,
+  rotational: YES_NO,
 })
 const NAME = { type: 'string', minLength: 1 } as const
 const SECRET = object({ name: NAME, namespace: TEXT }, ['name'])
@@ -28,8 +36,13 @@ const RAID = object({
   hardwareRAIDVolumes: listOf(
     object(
       {
-        ...{ level: oneOf(...LEVELS), name: { ...TEXT, maxLength: 64 }, sizeGibibytes: SIZE, rotational: YES_NO },
-        ...{ numberOfPhysicalDisks: { type: 'integer', minimum: 1 }, controller: TEXT, physicalDisks: listOf(TEXT) },
+        level: oneOf(...LEVELS),
+        name: { ...TEXT, maxLength: 64 },
+        sizeGibibytes: SIZE,
+        rotational: YES_NO,
+        numberOfPhysicalDisks: { type: 'integer', minimum: 1 },
+        controller: TEXT,
+        physicalDisks: listOf(TEXT),
       },
       ['level'],
     ),
@@ -67,12 +80,17 @@ const SPEC = object(
     firmware: { type: 'object' },
     hardwareProfile: TEXT,
     image: object({
-      ...{ url: TEXT, checksum: TEXT, checksumType: oneOf('md5', 'sha256', 'sha512', 'auto') },
-      ...{ format: oneOf('raw', 'qcow2', 'vdi', 'vmdk', 'live-iso', 'coreos'), diskFormat: oneOf('coreos') },
+      url: TEXT,
+      checksum: TEXT,
+      checksumType: oneOf('md5', 'sha256', 'sha512', 'auto'),
+      format: oneOf('raw', 'qcow2', 'vdi', 'vmdk', 'live-iso', 'coreos'),
+      diskFormat: oneOf('coreos'),
       ociAuthSecretName: TEXT,
     }),
     inspectionMode: oneOf('disabled', 'agent', 'fast'),
-    ...{ metaData: SECRET, networkData: SECRET, userData: SECRET },
+    metaData: SECRET,
+    networkData: SECRET,
+    userData: SECRET,
     online: YES_NO,
     preprovisioningNetworkDataName: TEXT,
     raid: RAID,
@@ -85,7 +103,9 @@ const SPEC = object(
 const METADATA = {
   type: 'object',
   properties: {
-    ...{ name: NAME, namespace: NAME, uid: { type: 'string', format: 'uuid' } },
+    name: NAME,
+    namespace: NAME,
+    uid: { type: 'string', format: 'uuid' },
     annotations: { type: 'object', additionalProperties: TEXT },
   },
   required: ['name'],

@@ -49,7 +49,12 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
   const findings: ManifestFinding[] = []
   const lines = new LineCounter()
   const whole = (message: string): ManifestFinding => ({
-    ...{ kind: 'error', file, document: null, path: '', line: null, column: null },
+    kind: 'error',
+    file,
+    document: null,
+    path: '',
+    line: null,
+    column: null,
     message,
   })
   const parsed = readable(() => readNested(text, 'it', (each) => parseAllDocuments(each, { lineCounter: lines })))

@@ -22,7 +22,10 @@ export function secretLabels({ spec }: BareMetalHostManifest, host: Host | null)
   const config = userData && secretLabel(userData.name, 'userData')
   const metaData = spec.metaData && secretLabel(spec.metaData.name, 'metaData')
   const keys = {
-    ...{ redfish_username: username, redfish_password: password, ipmi_username: username, ipmi_password: password },
+    redfish_username: username,
+    redfish_password: password,
+    ipmi_username: username,
+    ipmi_password: password,
     ...(config ? { user_data: config, ignition: config } : {}),
     ...(network === undefined ? {} : { network_data: secretLabel(network, 'networkData') }),
     ...(preprovisioning === undefined ? {} : { '/network_data': secretLabel(preprovisioning, 'networkData') }),

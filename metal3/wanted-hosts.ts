@@ -100,7 +100,12 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
   if (hosts.length === 0 && findings.every(({ kind }) => kind === 'note'))
     for (const { name } of files)
       findings.push({
-        ...{ kind: 'error', file: name, document: null, path: '', line: null, column: null },
+        kind: 'error',
+        file: name,
+        document: null,
+        path: '',
+        line: null,
+        column: null,
         message: 'there is no BareMetalHost in it',
       })
   return { hosts, findings }
@@ -119,7 +124,10 @@ const statesOf = (manifest: BareMetalHostManifest) => ({
 
 function secretsOf({ spec }: BareMetalHostManifest): string[] {
   const references = [
-    ...[spec.bmc?.credentialsName, spec.userData?.name, spec.networkData?.name, spec.metaData?.name],
+    spec.bmc?.credentialsName,
+    spec.userData?.name,
+    spec.networkData?.name,
+    spec.metaData?.name,
     spec.preprovisioningNetworkDataName,
   ]
   return [...new Set(references)].filter((name) => name !== undefined)

@@ -6,8 +6,18 @@ import { RESOURCES } from './resources/index.js'
 /** Requests with any body, to every resource that takes one. */
 
 const VALUES: Readonly<Record<string, string>> = {
-  ...{ machine: 'machine-1', slot: 'Cd', storage: 'RAID.1', volume: '1', log: 'EventLog', database: 'db' },
-  ...{ drive: 'sda', session: 'none', subscription: 'machine-1-1', certificate: 'c', task: 't', adapter: 'eno1' },
+  machine: 'machine-1',
+  slot: 'Cd',
+  storage: 'RAID.1',
+  volume: '1',
+  log: 'EventLog',
+  database: 'db',
+  drive: 'sda',
+  session: 'none',
+  subscription: 'machine-1-1',
+  certificate: 'c',
+  task: 't',
+  adapter: 'eno1',
 }
 const CHANGES = RESOURCES.flatMap((resource) =>
   (['patch', 'put', 'post', 'delete'] as const)
@@ -20,26 +30,37 @@ const CHANGES = RESOURCES.flatMap((resource) =>
 
 /** Names and values that resources know, in places where they do not belong. */
 const NAMES = [
-  ...['Boot', 'BootOrder', 'BootSourceOverrideTarget', 'Image', 'Inserted', 'Attributes', 'ResetType', 'IndicatorLED'],
-  ...['Links', 'Drives', 'RAIDType', 'CapacityBytes', 'Targets', 'ImageURI', 'Destination', 'Protocol', 'HttpHeaders'],
-  ...[
-    'OriginResources',
-    'EventTypes',
-    'Password',
-    'UserName',
-    'CertificateString',
-    'CertificateType',
-    'CertificateUri',
-  ],
-  ...[
-    '@odata.id',
-    'SessionTimeout',
-    'SecureBootEnable',
-    'ResetKeysType',
-    'VerifyCertificate',
-    '__proto__',
-    'constructor',
-  ],
+  'Boot',
+  'BootOrder',
+  'BootSourceOverrideTarget',
+  'Image',
+  'Inserted',
+  'Attributes',
+  'ResetType',
+  'IndicatorLED',
+  'Links',
+  'Drives',
+  'RAIDType',
+  'CapacityBytes',
+  'Targets',
+  'ImageURI',
+  'Destination',
+  'Protocol',
+  'HttpHeaders',
+  'OriginResources',
+  'EventTypes',
+  'Password',
+  'UserName',
+  'CertificateString',
+  'CertificateType',
+  'CertificateUri',
+  '@odata.id',
+  'SessionTimeout',
+  'SecureBootEnable',
+  'ResetKeysType',
+  'VerifyCertificate',
+  '__proto__',
+  'constructor',
 ]
 const WORDS = [
   '',

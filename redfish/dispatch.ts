@@ -39,7 +39,12 @@ export interface RedfishPoint {
 export const NO_RESOURCE = 'read service'
 
 const METHODS: Readonly<Record<string, Method>> = {
-  ...{ GET: 'get', HEAD: 'get', PATCH: 'patch', PUT: 'put', POST: 'post', DELETE: 'delete' },
+  GET: 'get',
+  HEAD: 'get',
+  PATCH: 'patch',
+  PUT: 'put',
+  POST: 'post',
+  DELETE: 'delete',
 }
 
 /** Answers a request. Every one passes the probe as a call of a BMC, also those that are refused. */
@@ -54,7 +59,11 @@ export async function answer(service: ServiceParts, request: WireRequest): Promi
   const reads = resource?.reads ?? NO_RESOURCE
   const call = ownMember(METHODS, method) === 'get' ? reads : (resource?.changes ?? reads)
   const point: RedfishPoint = {
-    ...{ kind: 'bmc', call, method, target, ...(machine && { machine: machine.spec.id }) },
+    kind: 'bmc',
+    call,
+    method,
+    target,
+    ...(machine && { machine: machine.spec.id }),
     lie: () => (isLie = true),
   }
   const answered = await probe.around<WireResponse>(point, work)

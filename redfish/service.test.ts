@@ -114,7 +114,8 @@ describe('a request', () => {
     expect(expanded.Members[4]).not.toHaveProperty('PowerState')
     const page = await get('$top=2&$skip=2')
     expect(page.Members.map((each: Record<string, string>) => each['@odata.id'])).toEqual([
-      ...['/redfish/v1/Systems/machine-3', '/redfish/v1/Systems/machine-4'],
+      '/redfish/v1/Systems/machine-3',
+      '/redfish/v1/Systems/machine-4',
     ])
     expect(page['Members@odata.nextLink']).toBe('/redfish/v1/Systems?$top=2&$skip=4')
     expect(await bmc.call('GET', '/redfish/v1/Systems?$filter=x')).toMatchObject({ status: 501 })
@@ -204,7 +205,8 @@ describe('a machine', () => {
     expect((await bmc.call('GET', SYSTEM)).document.Boot).toMatchObject({ BootSourceOverrideEnabled: 'Once' })
     await machine.setPower('on')
     expect((await bmc.call('GET', SYSTEM)).document.Boot).toMatchObject({
-      ...{ BootSourceOverrideEnabled: 'Disabled', BootSourceOverrideTarget: 'None' },
+      BootSourceOverrideEnabled: 'Disabled',
+      BootSourceOverrideTarget: 'None',
     })
     await expect.poll(() => machine.boot()?.source).toEqual({ kind: 'cdrom' })
     await machine.setPower('reboot')

@@ -68,7 +68,14 @@ export function createRedfishService(options: RedfishOptions): RedfishService {
   const events = new EventHub({ machines, transport, clock, random, logger, closing })
   const attached = events.attach(probe)
   const service: ServiceParts = {
-    ...{ machines, accounts, clock, random, probe, logger, events, routes },
+    machines,
+    accounts,
+    clock,
+    random,
+    probe,
+    logger,
+    events,
+    routes,
     sessions: new Sessions({ clock, random, most }),
     tasks: new Tasks({ clock, random, closing }),
     updateTime: options.updateTime ?? seconds(2),

@@ -5,7 +5,12 @@ test('a late map answers as a map does, with and without entries', () => {
   const late = new LazyMap<string, number>()
   const map = new Map<string, number>()
   const asSeen = (each: LazyMap<string, number> | Map<string, number>) => [
-    ...[each.size, each.get('a'), each.has('a'), [...each], [...each.keys()], [...each.values()]],
+    each.size,
+    each.get('a'),
+    each.has('a'),
+    [...each],
+    [...each.keys()],
+    [...each.values()],
   ]
   const works: ((each: LazyMap<string, number> | Map<string, number>) => unknown)[] = [
     (each) => each.delete('a'),

@@ -23,25 +23,24 @@ import * as wire from '../wire/index.js'
 import { sourceFiles } from './kit/source-tree.js'
 
 const doors = {
-  ...{
-    agent,
-    bytes,
-    cli,
-    coreos,
-    fleet,
-    'hardware-lab': hardwareLab,
-    ignition,
-    'ironic-mock': ironicMock,
-    lab,
-    machine,
-    metal3,
-    recording,
-    registry,
-    runs,
-    runtime,
-    steps,
-  },
-  ...{ targets, wire },
+  agent,
+  bytes,
+  cli,
+  coreos,
+  fleet,
+  'hardware-lab': hardwareLab,
+  ignition,
+  'ironic-mock': ironicMock,
+  lab,
+  machine,
+  metal3,
+  recording,
+  registry,
+  runs,
+  runtime,
+  steps,
+  targets,
+  wire,
 }
 const root = fileURLToPath(new URL('..', import.meta.url))
 const catalogues = Object.entries(doors).map(([room, { ERRORS }]) => [room, Object.entries(ERRORS)] as const)

@@ -104,7 +104,8 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   const settings: ServerOptions = {
     // Ironic does without, as clients of HTTP/1.0 do.
     requireHostHeader: false,
-    ...{ headersTimeout: slowest.headers, requestTimeout: slowest.request },
+    headersTimeout: slowest.headers,
+    requestTimeout: slowest.request,
     connectionsCheckingInterval: Math.min(30_000, slowest.headers),
     // As cheroot, which serves Ironic and its agent. Ours and Node's own clients drop an idle connection long before.
     keepAliveTimeout: 10_000,

@@ -88,7 +88,14 @@ export class HttpTransport implements Transport, AsyncDisposable {
     using __ = signal && onAbort(signal, end)
     const agent = to.protocol === 'https:' ? this.#trustingIn(String(trusted ?? ''), tls) : this.#plain
     const answer = await exchange({
-      ...{ url: to, method, headers, agent, tls, limits: this.#limits, clock: this.#clock, signal: ended.signal },
+      url: to,
+      method,
+      headers,
+      agent,
+      tls,
+      limits: this.#limits,
+      clock: this.#clock,
+      signal: ended.signal,
       ...(body === undefined ? {} : { body }),
     })
     const text = await readUpTo(this.#largest, answer.body)

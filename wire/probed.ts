@@ -67,7 +67,7 @@ export function probedDispatch(
     const { method, target } = request
     const { from, to } = typeof parties === 'function' ? parties(request) : parties
     const url = request.base + target
-    const of = { kind: 'exchange', side: 'server', ...{ from, to, method, url, target, request } } as const
+    const of = { kind: 'exchange', side: 'server', from, to, method, url, target, request } as const
     const point: ExchangePoint = { ...of, changes: [] }
     return probe.around<WireResponse>(point, () => dispatch(changed(request, point.changes)))
   }

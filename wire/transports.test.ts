@@ -305,7 +305,8 @@ test('a client that has gone before its answer keeps no virtual clock from movin
   const isThere = new Promise<void>((resolve) => (arrived = resolve))
   const server = scope.use(
     await serveHttp({
-      ...{ port: 0, clock: lab },
+      port: 0,
+      clock: lab,
       dispatch: () =>
         new Promise((resolve) => {
           arrived()

@@ -21,8 +21,12 @@ export async function pciDevices(executor: Executor): Promise<PciDevice[]> {
     const hex = async (file: string) => ((await readText(executor, `${PCI}/${bus}/${file}`)) ?? '').replace(/^0x/, '')
     const node = await readText(executor, `${PCI}/${bus}/numa_node`)
     devices.push({
-      ...{ vendor_id: await hex('vendor'), product_id: await hex('device'), class: await hex('class') },
-      ...{ revision: await hex('revision'), bus, numa_node_id: node === null ? null : Number(node) },
+      vendor_id: await hex('vendor'),
+      product_id: await hex('device'),
+      class: await hex('class'),
+      revision: await hex('revision'),
+      bus,
+      numa_node_id: node === null ? null : Number(node),
     })
   }
   return devices

@@ -37,7 +37,9 @@ describe('executing a step', () => {
 
   test('on a target whose disk is a file says when the file system is full', async () => {
     const fill = defineStep({
-      ...{ name: 'it', interface: 'deploy', on: ['deploy'] },
+      name: 'it',
+      interface: 'deploy',
+      on: ['deploy'],
       run: ({ target }) => runCommand(target.executor, ['sync'], { effect: 'writes' }).then(() => null),
     })
     await using scene = await new AgentScene({ managers: [testManager('M', [fill])] }).serving()

@@ -17,7 +17,9 @@ const shape = (pem: string) => {
   const certificate = new X509Certificate(pem)
   const { subject, issuer, subjectAltName, publicKey, raw } = certificate
   return {
-    ...{ subject, issuer, subjectAltName },
+    subject,
+    issuer,
+    subjectAltName,
     key: publicKey.asymmetricKeyDetails,
     seconds: (Date.parse(certificate.validTo) - Date.parse(certificate.validFrom)) / 1000,
     selfSigned: certificate.verify(publicKey),

@@ -31,7 +31,11 @@ const LONGEST_PATH = 4096
 const CUT_SHORT = 'a tar archive ends in the middle of an entry'
 
 const KINDS: Readonly<Record<string, TarEntry['kind']>> = {
-  ...{ '0': 'file', '7': 'file', '1': 'hard link', '2': 'symbolic link', '5': 'directory' },
+  '0': 'file',
+  '7': 'file',
+  '1': 'hard link',
+  '2': 'symbolic link',
+  '5': 'directory',
 }
 /** Links, devices, directories and FIFOs have no content, though a size may stand there. */
 const WITHOUT_CONTENT = '123456'

@@ -52,7 +52,9 @@ export async function exchange(what: Exchange): Promise<ExchangeAnswer> {
   }
   return held(clock, `${what.method} ${place.at}`, async () => {
     const limit = (ms: number, code: FetchFailureCode) => ({
-      ...{ ms, clock: systemClock(), signal },
+      ms,
+      clock: systemClock(),
+      signal,
       late: () => new FetchFailure(code, place, { detail: `after ${ms / 1000} s` }),
     })
     const socket = agent
@@ -109,7 +111,8 @@ function answerTo(
 
 function makeRequest({ url, method, headers, agent, tls, limits, proxy }: Exchange, socket: Socket | undefined) {
   const options = {
-    ...{ method, maxHeaderSize: limits.headerBytes },
+    method,
+    maxHeaderSize: limits.headerBytes,
     headers: { host: url.host, ...headers } as Record<string, string>,
     path: `${url.pathname}${url.search}`,
   }

@@ -79,7 +79,8 @@ test('an expired certificate is refused', async () => {
   const made = await selfSigned({ ...about, random: systemRandom, clock })
   const port = await serve(whoAsks, { key: made.key, cert: made.certificate })
   expect(await failure(text(`https://127.0.0.1:${port}/`, { ca: made.certificate }))).toMatchObject({
-    ...{ code: 'tls-expired', transient: false },
+    code: 'tls-expired',
+    transient: false,
   })
 })
 
@@ -90,7 +91,10 @@ test('a server without TLS is named as one', async () => {
 
 test('https goes through a tunnel of the proxy, with its credentials; http is asked of the proxy itself', async () => {
   const { key, certificate } = await selfSigned({
-    ...{ hostname: 'behind', address: '127.0.0.1', random: systemRandom, clock },
+    hostname: 'behind',
+    address: '127.0.0.1',
+    random: systemRandom,
+    clock,
   })
   const behind = await serve(whoAsks, { key, cert: certificate })
   const asked: string[] = []

@@ -173,7 +173,12 @@ const withoutCredentials = (headers: Headers): Headers =>
 function fileAnswer({ status, statusText, headers, body }: ServerAnswer, url: URL, redirected: boolean): FileAnswer {
   const length = headers['content-length']
   return {
-    ...{ url: url.href, redirected, status, statusText, headers, body },
+    url: url.href,
+    redirected,
+    status,
+    statusText,
+    headers,
+    body,
     length: length === undefined ? null : Number(length),
     close: () => body.close(),
     bytes: async (most) => {

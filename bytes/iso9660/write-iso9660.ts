@@ -104,7 +104,10 @@ class IsoImage {
       .filter((path) => parentOf(path) === folder.path)
       .map((path) => ({ name: nameOf(path), folder: false, ...this.#place(`file ${path}`) }))
     return directory([...folders, ...files], {
-      ...{ naming, self, at: this.#at, plainNames: this.#plainNames },
+      naming,
+      self,
+      at: this.#at,
+      plainNames: this.#plainNames,
       parent: folder.parent ? this.#place(`${naming} ${folder.parent.path}`) : self,
       announcement: folder.parent === null && naming === 'plain' ? this.#place('announcement').sector : null,
     })

@@ -14,7 +14,11 @@ afterEach(async () => {
 async function asked(headers: Record<string, string>, options: { allowedHosts?: string[] } = {}) {
   const server = scope.use(
     await serveFiles({
-      ...{ host: '127.0.0.1', port: 0, clock: systemClock(), random: systemRandom, logger: silent },
+      host: '127.0.0.1',
+      port: 0,
+      clock: systemClock(),
+      random: systemRandom,
+      logger: silent,
       find: () => ({ source: bytesSource(Buffer.from('a secret')), etag: '"1"', modified: 0, type: 'text/plain' }),
       ...options,
     }),

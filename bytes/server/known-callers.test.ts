@@ -50,7 +50,13 @@ describe('a web page', () => {
 
 describe('the name by which a host is called', () => {
   test.each([
-    ...['127.0.0.1', '127.0.0.1:6385', '[::1]:6385', '192.0.2.7', 'localhost', 'localhost.:80', 'lab.localhost:6385'],
+    '127.0.0.1',
+    '127.0.0.1:6385',
+    '[::1]:6385',
+    '192.0.2.7',
+    'localhost',
+    'localhost.:80',
+    'lab.localhost:6385',
     hostname(),
     `${hostname().toUpperCase()}:6385`,
   ])('%s is its own', (host) => {
@@ -58,8 +64,17 @@ describe('the name by which a host is called', () => {
   })
 
   test.each([
-    ...['evil.example', 'evil.example:6385', 'localhost.evil.example', 'notlocalhost', '127.0.0.1.evil.example'],
-    ...['', ':6385', 'evil@localhost', 'evil.example/localhost', '[::1', '127.0.0.1:6385:80'],
+    'evil.example',
+    'evil.example:6385',
+    'localhost.evil.example',
+    'notlocalhost',
+    '127.0.0.1.evil.example',
+    '',
+    ':6385',
+    'evil@localhost',
+    'evil.example/localhost',
+    '[::1',
+    '127.0.0.1:6385:80',
   ])('"%s" is not known', (host) => {
     expect(ask({ host })).toMatchObject(refused('unknown-host'))
     // A page of such a name is of the same origin.

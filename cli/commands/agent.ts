@@ -100,7 +100,12 @@ async function realAgent(
   await using on = await openFor({ ...request, images }, environment, clock, json)
   await using running = await withIronic(() =>
     openRealAgent({
-      ...{ on, serves, configFiles, clock, random: systemRandom, logger: logTo(environment, json) },
+      on,
+      serves,
+      configFiles,
+      clock,
+      random: systemRandom,
+      logger: logTo(environment, json),
       parameters: parameters(kernelParams),
       resume: true,
       ...(options.listen === undefined ? {} : { listen: address(options.listen) }),

@@ -65,8 +65,15 @@ async function opened(
 }
 
 const entryJson = ({ record, path, size, used }: ImageEntry): object => ({
-  ...{ sha256: record.sha256, kind: record.kind, size, path, sources: record.sources, verified: record.verified },
-  ...{ fetched: isoTime(record.fetched), used: isoTime(used), transcoded: record.transcoded },
+  sha256: record.sha256,
+  kind: record.kind,
+  size,
+  path,
+  sources: record.sources,
+  verified: record.verified,
+  fetched: isoTime(record.fetched),
+  used: isoTime(used),
+  transcoded: record.transcoded,
 })
 
 function textOf({ record, size, used }: ImageEntry): string {

@@ -19,7 +19,8 @@ export async function chaos(
     ...(duration === undefined ? {} : { duration: lengthOf(duration) }),
     ...(seed === undefined ? {} : { seed }),
     ...(faults === undefined ? {} : { faults: await faultsIn([faults], environment) }),
-    ...{ shrink: !whole, signal: stopped },
+    shrink: !whole,
+    signal: stopped,
   })
   const files = out === undefined ? [] : await write(report, out)
   stdout.either(json, { ...report, files }, text(report, files))

@@ -113,7 +113,9 @@ function pair(text: string): [string, string | number] {
 function line({ id, struck, match, effect, times, label }: FaultReport): string {
   const where = membersText(match)
   return [
-    ...[id, effectText({ effect }), where.length === 0 ? 'everywhere' : where.join(' ')],
+    id,
+    effectText({ effect }),
+    where.length === 0 ? 'everywhere' : where.join(' '),
     ...(label === undefined ? [] : [label]),
     `struck ${struck}${times === undefined ? '' : ` of ${times}`}`,
   ].join('  ')

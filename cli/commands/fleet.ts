@@ -190,7 +190,8 @@ function paceOf(options: FleetCommandOptions): MachinePace {
     )
   return {
     ...NO_PACE,
-    ...{ bootRamdisk: least!, bootRamdiskMost: most! },
+    bootRamdisk: least!,
+    bootRamdiskMost: most!,
     bootDisk: readDuration(options['disk-time'] ?? '0s')!,
     power: readDuration(options['power-time'] ?? '0s')!,
   }
@@ -216,7 +217,12 @@ async function enroll(hosts: readonly FleetHost[], { url, environment, stop, say
   void stop.then(() => ending.abort())
   let added = 0
   const enrolling = enrollHosts(hosts, {
-    ...{ ...nodes, url, transport, headers, clock, signal: ending.signal },
+    ...nodes,
+    url,
+    transport,
+    headers,
+    clock,
+    signal: ending.signal,
     onEnrolled: ({ name }, uuid, isNew) => {
       if (isNew) added++
       say('enrolled', `${name}  ${isNew ? 'enrolled' : 'was enrolled'} as ${uuid}`, { name, uuid, new: isNew })

@@ -55,7 +55,11 @@ const reportJson = ({ name, bytes }: InputFile, report: IgnitionReport) => ({
   refusal: report.refusal,
   ...(report.findings.length === 0 && !report.valid ? { hint: hintFor(bytes) } : {}),
   findings: report.findings.map(({ kind, path, place, message }) => ({
-    ...{ kind, path, line: place?.line ?? null, column: place?.column ?? null, message },
+    kind,
+    path,
+    line: place?.line ?? null,
+    column: place?.column ?? null,
+    message,
   })),
 })
 

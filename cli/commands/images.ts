@@ -49,7 +49,9 @@ export async function imagesServe(
     port: options['image-port'] ?? 0,
     allowedHosts: options['allowed-host'],
     ...(publicUrl === undefined ? { publicHost } : { publicUrl: publicUrl.replace(/\/+$/, '') }),
-    ...{ clock, random: systemRandom, logger: logTo(environment, json) },
+    clock,
+    random: systemRandom,
+    logger: logTo(environment, json),
     onRequest: ({ method, path, status }) => {
       if (json) stdout.json({ event: 'request', method, path, status })
     },

@@ -22,8 +22,25 @@ import type { ERRORS_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
 
 const CATALOGUES = {
-  ...{ ...RUNTIME, ...BYTES, ...WIRE, ...IGNITION, ...REGISTRY, ...COREOS, ...TARGETS, ...STEPS, ...MACHINE, ...AGENT },
-  ...{ ...IRONIC, ...LAB, ...METAL3, ...RECORDING, ...CLUSTER, ...RUNS, ...HARDWARE_LAB, ...FLEET, ...CLI },
+  ...RUNTIME,
+  ...BYTES,
+  ...WIRE,
+  ...IGNITION,
+  ...REGISTRY,
+  ...COREOS,
+  ...TARGETS,
+  ...STEPS,
+  ...MACHINE,
+  ...AGENT,
+  ...IRONIC,
+  ...LAB,
+  ...METAL3,
+  ...RECORDING,
+  ...CLUSTER,
+  ...RUNS,
+  ...HARDWARE_LAB,
+  ...FLEET,
+  ...CLI,
 }
 
 export interface ListedError {

@@ -34,7 +34,13 @@ export async function record(
   const say = (text: string | readonly string[], event: object): void => stdout.either(json, event, text)
   const clock = systemClock()
   const recorder = await openRecorder({
-    ...{ upstream, output, port, allowedHosts, clock, secretNames: mask, logger: logTo(environment, json) },
+    upstream,
+    output,
+    port,
+    allowedHosts,
+    clock,
+    secretNames: mask,
+    logger: logTo(environment, json),
     tls: (await accessBy(options, environment)).tls,
     ...(force === undefined ? {} : { force }),
     ...(host === undefined ? {} : { host }),

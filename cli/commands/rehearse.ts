@@ -83,7 +83,8 @@ async function scenarioNamed(name: string, options: RehearsalOptions, environmen
       STORIES.map((story) => story.name),
     )
     throw new UserError('scenario-unknown', `there is no scenario ${name}, and no file of this name can be read`, {
-      ...{ kind: 'usage', cause },
+      kind: 'usage',
+      cause,
       remedy: `${near === undefined ? '' : `did you mean ${near}? `}ironstage rehearse upgrade --list shows the scenarios`,
     })
   }

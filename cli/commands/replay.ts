@@ -33,7 +33,13 @@ export async function replay(
   const clock = systemClock()
   await using transport = new HttpTransport({ clock, tls, timeoutMs: LONGEST_ANSWER })
   const shared = {
-    ...{ recording, url, transport, secrets, clock, ids: new IdMap(), signal: environment.stopped },
+    recording,
+    url,
+    transport,
+    secrets,
+    clock,
+    ids: new IdMap(),
+    signal: environment.stopped,
     credentials: authorization === null ? headers : { authorization },
     ...(wait === undefined ? {} : { wait: seconds(wait) }),
   }
@@ -54,7 +60,8 @@ async function secretValues(file: string | undefined): Promise<Map<string, strin
   const text = await readText(file, 'file with the values of secrets')
   const usage = (message: string, cause?: unknown) =>
     new UserError('secret-values', message, {
-      ...{ kind: 'usage', remedy: "write one line for each, as in '***1': value" },
+      kind: 'usage',
+      remedy: "write one line for each, as in '***1': value",
       ...(cause === undefined ? {} : { cause }),
     })
   let values: unknown

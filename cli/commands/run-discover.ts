@@ -20,7 +20,9 @@ export async function runDiscover(
   } else {
     await writeFile(out, yaml, { flag: force ? 'w' : 'wx' }).catch((cause: unknown) => {
       throw new UserError('hosts-file', `${out} cannot be written`, {
-        ...{ kind: 'usage', cause, remedy: 'name another file, or replace it with --force' },
+        kind: 'usage',
+        cause,
+        remedy: 'name another file, or replace it with --force',
       })
     })
     if (!json) stdout.line(`wrote ${found.length} systems to ${out}`)

@@ -27,7 +27,8 @@ async function written(path: string, text: string, force: boolean): Promise<void
   } catch (cause) {
     const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST'
     throw new UserError('hosts-file', `${path} ${exists ? 'is there already' : 'cannot be written'}`, {
-      ...{ kind: 'usage', ...(exists ? {} : { cause }) },
+      kind: 'usage',
+      ...(exists ? {} : { cause }),
       remedy: exists ? 'name another file, or replace it with --force' : 'name a file that you may write',
     })
   }

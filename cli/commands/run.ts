@@ -59,13 +59,16 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   const throughIronic = ironicUrlOf(options, environment)
   const { json = !environment.stdout.isTTY, plan = false } = options
   await checkHosts(hosts, {
-    ...{ folder: file.folder, variables: environment.variables, signal: environment.stopped },
+    folder: file.folder,
+    variables: environment.variables,
+    signal: environment.stopped,
     managersOf: (host) => managersOf(host, file.folder),
   })
   if (throughIronic !== undefined) checkForIronic(hosts)
   if (plan) {
     const lines = runPlanText(hosts, {
-      ...{ parallel, ...(canary === undefined ? {} : { canary }) },
+      parallel,
+      ...(canary === undefined ? {} : { canary }),
       ...(throughIronic === undefined ? {} : { ironic: throughIronic }),
     })
     environment.stdout.either(options.json, { event: 'plan', lines }, lines)
@@ -90,12 +93,19 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   const follower = new RunFollower({ isRehearsal: rehearse, isCheck, stages })
   let wish: 'no' | 'after the hosts' | 'after the stage' = 'no'
   const shared = {
-    ...{ file: path, folder, parallel, checkOnly: isCheck },
-    ...{ resume: options.resume ?? false, restart: options.restart ?? false },
+    file: path,
+    folder,
+    parallel,
+    checkOnly: isCheck,
+    resume: options.resume ?? false,
+    restart: options.restart ?? false,
     ...(maxFailures === undefined ? {} : { maxFailures }),
     ...(canary === undefined ? {} : { canary }),
     managersOf: (host: Host) => managersOf(host, file.folder),
-    ...{ clock, random: systemRandom, logger: logTo(environment, json), signal: environment.stopped },
+    clock,
+    random: systemRandom,
+    logger: logTo(environment, json),
+    signal: environment.stopped,
     onBegun: follower.began,
     onEvent: (event: RunEvent) => {
       follower.see(event)
@@ -134,10 +144,19 @@ async function onRealHosts(options: RunCommandOptions, environment: Environment,
   return await withDashboard(options, environment, parts, () =>
     runHosts({
       ...(ironic ? { ironic: ironic.elsewhere } : {}),
-      ...{ ...shared, hosts, locks: join(homeOf(environment), '.cache/ironstage/run-locks') },
+      ...shared,
+      hosts,
+      locks: join(homeOf(environment), '.cache/ironstage/run-locks'),
       access: realAccess({
-        ...{ file, folder: folder.path, variables: environment.variables, secrets: secretSource(environment) },
-        ...{ environment: targetEnvironment(environment), images, clock, random, logger },
+        file,
+        folder: folder.path,
+        variables: environment.variables,
+        secrets: secretSource(environment),
+        environment: targetEnvironment(environment),
+        images,
+        clock,
+        random,
+        logger,
         ...(served ? { reach: served.reach } : {}),
       }),
     }),
@@ -220,9 +239,16 @@ async function rehearsed(
   const folder = join(shared.folder.path, 'machines')
   if (!resume) await rm(folder, { recursive: true, force: true })
   await using lab = await openRehearsal({
-    ...{ file, hosts, folder, seed, run: follower.progress, variables: environment.variables },
+    file,
+    hosts,
+    folder,
+    seed,
+    run: follower.progress,
+    variables: environment.variables,
     faults: faults === undefined ? [] : await faultsIn([faults], environment),
-    ...{ clock: shared.clock, random: shared.random, logger: shared.logger },
+    clock: shared.clock,
+    random: shared.random,
+    logger: shared.logger,
   })
   const { access, hosts: simulated, control } = lab
   return await withDashboard(options, environment, { shared, follower, finish, control }, () =>

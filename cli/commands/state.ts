@@ -77,7 +77,9 @@ function folderOf({ 'state-dir': folder }: { 'state-dir'?: string | undefined })
 }
 
 const reported = ({ file, found, sound }: CheckedDatabase): object => ({
-  ...{ file, sound, problems: found?.problems ?? [] },
+  file,
+  sound,
+  problems: found?.problems ?? [],
   tables: (found?.tables ?? []).map(({ name, rows, unusable, torn }) => ({ name, rows: rows.length, unusable, torn })),
 })
 

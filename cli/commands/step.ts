@@ -87,11 +87,17 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
   let percent = -Infinity
   using folder = stateDir === undefined ? undefined : await openStateFolder(stateDir)
   const { value, seconds } = await runStep({
-    ...{ step: name, args, managers, plan, signal: stopped },
+    step: name,
+    args,
+    managers,
+    plan,
+    signal: stopped,
     ...(folder && id !== undefined ? { machine: { folder, id } } : {}),
     ...(on ? { on } : { images }),
     ...(hardware ? { hardware } : {}),
-    ...{ clock, random: systemRandom, logger: logTo(environment, json) },
+    clock,
+    random: systemRandom,
+    logger: logTo(environment, json),
     onEvent: (event) => {
       if (event.event === 'stage') percent = -Infinity
       if (event.event === 'percent' && !json) {

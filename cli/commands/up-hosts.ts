@@ -85,7 +85,13 @@ export interface HostsOptions {
 export function reconcileHosts({ stage, ramdisk, ...options }: HostsOptions): AsyncDisposable {
   const { kube, files, clock, random, logger, onChange, onRefusal, signal } = options
   const operator = runBareMetalOperator({
-    ...{ kube, clock, random, logger, behaviours: new Behaviours([]), announce: () => {}, ironic: stage },
+    kube,
+    clock,
+    random,
+    logger,
+    behaviours: new Behaviours([]),
+    announce: () => {},
+    ironic: stage,
     ...(ramdisk ? { settings: { ramdisk } } : {}),
   })
   const applied = new AppliedHosts({ kube, logger, ironic: stage, onChange })

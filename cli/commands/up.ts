@@ -76,7 +76,8 @@ export async function up(
     clock,
     random: systemRandom,
     logger,
-    ...{ onEvent: watching.onEvent, page: isDashboardServed(options) },
+    onEvent: watching.onEvent,
+    page: isDashboardServed(options),
   })
   const uiUrl = dashboardUrl(served.url, options)
   for (const fault of faults) served.stage.faults.add(fault)
@@ -87,7 +88,11 @@ export async function up(
   const { tls } = served.stage
   const openKubeApi = (port: number) =>
     serveKube({
-      ...{ store: kube.store, port, allowedHosts: options['allowed-host'], clock, logger },
+      store: kube.store,
+      port,
+      allowedHosts: options['allowed-host'],
+      clock,
+      logger,
       ...(kubeToken === undefined ? {} : { token: kubeToken }),
       ...(tls ? { tls } : {}),
     })
@@ -112,8 +117,11 @@ export async function up(
   const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }
   const { images } = served.stage
   const ready = {
-    ...{ event: 'ready', ironic_url: served.url, environment: variables },
-    ...{ ...(uiUrl ? { ui_url: uiUrl } : {}), ...(kubeApi ? { kube_api_url: kubeApi.url } : {}) },
+    event: 'ready',
+    ironic_url: served.url,
+    environment: variables,
+    ...(uiUrl ? { ui_url: uiUrl } : {}),
+    ...(kubeApi ? { kube_api_url: kubeApi.url } : {}),
     ...bmcs.event,
     ...(images
       ? {
@@ -136,10 +144,14 @@ export async function up(
   await using _hosts =
     (manifests || kubeApi) &&
     reconcileHosts({
-      ...{ kube: kube.client, stage: served.stage },
+      kube: kube.client,
+      stage: served.stage,
       files: manifests && { path: options.hosts!, watch: options.watch ?? false, manifests },
       ramdisk: servedRamdisk(images) ?? ramdiskSource(environment.variables),
-      ...{ clock, random: systemRandom, logger, signal: stopped },
+      clock,
+      random: systemRandom,
+      logger,
+      signal: stopped,
       onChange: (report) => say(hostEvent(report), hostText(report)),
       onRefusal: (problem) => logger('warn', `the hosts stay as they were: ${problem}`),
     })
@@ -187,7 +199,11 @@ function servedRamdisk(images: Served['stage']['images']): RamdiskSource | undef
 }
 
 const hostEvent = ({ name, state, error, isDetached }: HostReport) => ({
-  ...{ event: 'host', host: name, state, error, detached: isDetached },
+  event: 'host',
+  host: name,
+  state,
+  error,
+  detached: isDetached,
 })
 
 const hostText = ({ name, state, error, isDetached }: HostReport): string =>

@@ -43,7 +43,9 @@ export async function watched(
   try {
     report = await deployment({
       ...(reportFile === undefined ? {} : { onDetails: (found) => (details = found) }),
-      ...{ clock, signal: stopped, logger: logTo(environment, json) },
+      clock,
+      signal: stopped,
+      logger: logTo(environment, json),
       onEvent: (event) => view.show(event, clock.elapsed() / 1000),
     })
   } catch (error) {

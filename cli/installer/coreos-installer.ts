@@ -17,7 +17,12 @@ export async function coreosInstaller(
   const { sectorSize, args } = ownOptions(words)
   const architecture = machine()
   return installToFile({
-    ...{ args, sectorSize, tty: stderr.isTTY ?? false, clock: systemClock(), random: systemRandom, signal: stopped },
+    args,
+    sectorSize,
+    tty: stderr.isTTY ?? false,
+    clock: systemClock(),
+    random: systemRandom,
+    signal: stopped,
     // Architecture as `uname -m` prints it.
     architecture: architecture === 'arm64' ? 'aarch64' : architecture,
     stdout: (piece) => void stdout.contents(piece),

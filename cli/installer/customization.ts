@@ -23,7 +23,9 @@ export async function wishesOf(flags: CustomizeFlags, { environment }: LiveComma
   return {
     destIgnition: await namedFiles(flags.destIgnition),
     ...(destDevice === undefined ? {} : { destDevice }),
-    ...{ destConsole, destKargAppend, destKargDelete },
+    destConsole,
+    destKargAppend,
+    destKargDelete,
     networkKeyfile: await namedFiles(flags.networkKeyfile),
     networkNmstate: await keyfilesOfNmstate(flags.networkNmstate ?? [], environment),
     ignitionCa: await namedFiles(flags.ignitionCa),

@@ -33,7 +33,8 @@ export async function imagesOf(options: CacheOptions, { variables }: Environment
   const proxies = { http: variables['http_proxy'] || '', https: proxy('https_proxy'), no: proxy('no_proxy') }
   return {
     folder: none ? null : cacheFolder(options, variables),
-    ...{ proxies, as: FORMS.find((form) => form === as) ?? 'fetched' },
+    proxies,
+    as: FORMS.find((form) => form === as) ?? 'fetched',
     ...(size === undefined ? {} : { limit: parseSize(size) }),
     ...(ca === undefined ? {} : { ca: await textOf(ca, '--image-ca') }),
     ...(keys === undefined ? {} : { trusted: await Promise.all(keys.map((key) => textOf(key, '--image-key'))) }),

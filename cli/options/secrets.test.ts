@@ -9,7 +9,12 @@ function scene(variables: Record<string, string> = {}, terminal = true) {
   const stdin = Object.assign(new PassThrough(), { isTTY: terminal, setRawMode: (on: boolean) => void raw.push(on) })
   const output = { write: (text: string | Uint8Array) => void shown.push(String(text)) }
   const environment = printing({
-    ...{ argv: [], variables, stdin, stdout: output, stderr: output, stopped: new AbortController().signal },
+    argv: [],
+    variables,
+    stdin,
+    stdout: output,
+    stderr: output,
+    stopped: new AbortController().signal,
   })
   return { source: secretSource(environment), stdin, shown, raw }
 }

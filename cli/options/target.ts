@@ -13,8 +13,16 @@ type TargetOptions = Options<(typeof REAL_TARGET_OPTIONS)[number]>
 
 /** Options that a simulated machine has no use for. */
 const ONLY_REAL = [
-  ...['device', 'yes-erase', 'allow', 'target-is-disposable', 'target-root', 'installer'],
-  ...['host-key', 'ssh-config', 'stage-image', 'check'],
+  'device',
+  'yes-erase',
+  'allow',
+  'target-is-disposable',
+  'target-root',
+  'installer',
+  'host-key',
+  'ssh-config',
+  'stage-image',
+  'check',
 ] as readonly Exclude<(typeof REAL_TARGET_OPTIONS)[number], 'target' | 'plan'>[]
 
 /** Options that only a machine behind SSH has a use for. */
@@ -109,8 +117,13 @@ export function openFor(
 ): Promise<RealTarget> {
   return openRealTarget({
     ...request,
-    ...{ readOnly, clock, random: systemRandom, logger: logTo(environment, json), signal: environment.stopped },
-    ...{ environment: targetEnvironment(environment), secrets: secretSource(environment) },
+    readOnly,
+    clock,
+    random: systemRandom,
+    logger: logTo(environment, json),
+    signal: environment.stopped,
+    environment: targetEnvironment(environment),
+    secrets: secretSource(environment),
   })
 }
 

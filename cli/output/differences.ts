@@ -49,8 +49,13 @@ export class DifferenceReport {
         this.#line({ event: 'difference', seqs, call, place, kind, was, is, known: known?.why ?? null })
       }
       this.#line({
-        ...{ event: 'end', calls, differences: fresh.length, known, unused_known: unused.map(({ where }) => where) },
-        ...{ varying_fields: VARYING_FIELDS, compared_headers: Object.keys(COMPARED_HEADERS) },
+        event: 'end',
+        calls,
+        differences: fresh.length,
+        known,
+        unused_known: unused.map(({ where }) => where),
+        varying_fields: VARYING_FIELDS,
+        compared_headers: Object.keys(COMPARED_HEADERS),
       })
       return fresh.length > 0 ? 1 : 0
     }

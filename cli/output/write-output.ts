@@ -39,5 +39,7 @@ export const unwritable = (
   options: { kind?: 'usage'; remedy?: string } = {},
 ): UserError =>
   new UserError('report-file', `${name} cannot be written`, {
-    ...{ cause, remedy: ERRORS['report-file'].remedy, ...options },
+    cause,
+    remedy: ERRORS['report-file'].remedy,
+    ...options,
   })

@@ -54,8 +54,13 @@ export async function bootImageGenerate(
     return 0
   }
   const { paths, kargs } = await generateBootImage(image, {
-    ...{ ...downloadPolicyOf(flags), folder: directory ?? '.', cache: await fetchingOf(flags, environment) },
-    ...{ clock: systemClock(), logger: silent, signal: environment.stopped, ...fetchProgress(environment.stderr) },
+    ...downloadPolicyOf(flags),
+    folder: directory ?? '.',
+    cache: await fetchingOf(flags, environment),
+    clock: systemClock(),
+    logger: silent,
+    signal: environment.stopped,
+    ...fetchProgress(environment.stderr),
     ...(release === undefined ? besideStream(flags.stream ?? '') : {}),
     ...(ignition === undefined ? {} : { ignition: await configOf(ignition, environment) }),
   })

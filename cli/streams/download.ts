@@ -14,9 +14,13 @@ const DEFAULT_FORMATS = ['raw.xz', 'raw.gz']
 export async function download(flags: DownloadFlags, environment: Environment): Promise<number> {
   const stream = await streamFor(flags.stream, flags, environment)
   const done = await downloadArtifacts(wanted(stream, flags), {
-    ...{ ...downloadPolicyOf(flags), ...besideStream(flags.stream) },
-    ...{ folder: flags.directory, decompress: flags.decompress ?? false },
-    ...{ cache: await fetchingOf(flags, environment), clock: systemClock(), logger: silent },
+    ...downloadPolicyOf(flags),
+    ...besideStream(flags.stream),
+    folder: flags.directory,
+    decompress: flags.decompress ?? false,
+    cache: await fetchingOf(flags, environment),
+    clock: systemClock(),
+    logger: silent,
     signal: environment.stopped,
     ...fetchProgress(environment.stderr),
   })

@@ -27,7 +27,8 @@ export async function fetchingOf(flags: FetchFlags, environment: Environment): P
 /** The mirror to use, and whether the network may be used. */
 export const downloadPolicyOf = ({ mirror, offline = false, insecure = false }: FetchFlags): DownloadPolicy => ({
   ...(mirror === undefined ? {} : { mirror }),
-  ...{ offline, insecure },
+  offline,
+  insecure,
 })
 
 /** Folder in which files of the metadata may be: that of the metadata itself. */
@@ -37,7 +38,9 @@ export const besideStream = (named: string): { beside?: string } =>
 /** Opens images in registries and folders. */
 export async function imagesFor(flags: FetchFlags, environment: Environment): Promise<Images> {
   const surroundings = {
-    ...{ fetching: await fetchingOf(flags, environment), clock: systemClock(), signal: environment.stopped },
+    fetching: await fetchingOf(flags, environment),
+    clock: systemClock(),
+    signal: environment.stopped,
   }
   return openImages(downloadPolicyOf(flags), await registryOf(flags, environment), surroundings)
 }
@@ -48,12 +51,16 @@ export async function streamFor(named: string, flags: FetchFlags, environment: E
   const { streamBaseUrl } = flags
   return openStream(
     {
-      ...{ stream: named, ...downloadPolicyOf(flags), registry: await registryOf(flags, environment) },
+      stream: named,
+      ...downloadPolicyOf(flags),
+      registry: await registryOf(flags, environment),
       ...(streamBaseUrl === undefined ? {} : { streamBaseUrl }),
     },
     {
       folder: folder === null ? null : `${folder}-streams`,
-      ...{ fetching, clock: systemClock(), signal: environment.stopped },
+      fetching,
+      clock: systemClock(),
+      signal: environment.stopped,
     },
   )
 }

@@ -59,7 +59,9 @@ export async function imagesMake(flags: ImagesMakeFlags, environment: Environmen
     environment.stopped.throwIfAborted()
   }
   const stream = smallStream({
-    ...{ stream: streamOf(name, version), version, architectures: made },
+    stream: streamOf(name, version),
+    version,
+    architectures: made,
     baseUrl,
     modified: new Date(clock.now()).toISOString().replace(/\.\d+/, ''),
     generator: `ironstage ${packageVersion()}`,
@@ -115,7 +117,8 @@ async function makeImages({
   const add = async (kind: keyof FileNames, bytes: Uint8Array, inside?: Uint8Array): Promise<void> => {
     await put(names[kind], bytes)
     digested[kind] = {
-      ...{ name: names[kind], sha256: sha256Hex(bytes) },
+      name: names[kind],
+      sha256: sha256Hex(bytes),
       ...(inside ? { uncompressedSha256: sha256Hex(inside) } : {}),
     }
   }

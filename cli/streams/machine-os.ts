@@ -24,12 +24,17 @@ import { usageError } from '../usage-error.js'
 /** `ironstage machine-os build DIR` */
 export async function machineOsBuild(folder: string, flags: BuildFlags, environment: Environment): Promise<number> {
   const made = await buildMachineOs({
-    ...{ ...downloadPolicyOf(flags), folder, cache: await fetchingOf(flags, environment) },
+    ...downloadPolicyOf(flags),
+    folder,
+    cache: await fetchingOf(flags, environment),
     ...besideStream(flags.stream),
     stream: await streamFor(flags.stream, flags, environment),
     version: versionOf(flags, environment),
     architectures: flags.architecture ?? [hostArchitecture()],
-    ...{ clock: systemClock(), logger: silent, signal: environment.stopped, ...fetchProgress(environment.stderr) },
+    clock: systemClock(),
+    logger: silent,
+    signal: environment.stopped,
+    ...fetchProgress(environment.stderr),
   })
   for (const path of made) environment.stdout.either(flags.json, { path }, `${path}`)
   return 0
@@ -49,9 +54,11 @@ export const machineOsCopyPxe = (to: string, flags: CopyFlags, environment: Envi
 export const machineOsCopyMetal = (to: string, flags: CopyFlags, environment: Environment): Promise<number> =>
   withReport(flags, environment, (onFile) =>
     copyMetal({
-      ...{ ...copyOptions(to, flags, environment), onFile },
+      ...copyOptions(to, flags, environment),
+      onFile,
       what: flags.pxe ? 'pxe' : flags.imageBuild ? 'image-build' : 'all',
-      ...{ version: versionOf(flags, environment), architecture: flags.architecture ?? hostArchitecture() },
+      version: versionOf(flags, environment),
+      architecture: flags.architecture ?? hostArchitecture(),
     }),
   )
 

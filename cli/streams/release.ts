@@ -30,7 +30,7 @@ export async function releaseWrite(dest: string, flags: WriteFlags, environment:
   for (const operator of operators)
     manifests.push(...(await operatorManifests(images, operator, { version, components: known })))
   const parts = { version, manifests, components, repository: repositoryOf(place, flags.repository) }
-  const read = async <T>(
+  const read = async <T,>(
     files: readonly string[] | undefined,
     document: { read(bytes: Uint8Array, name: string): T },
   ) => (await readInputs(files ?? [], environment, 'metadata')).map(({ name, bytes }) => document.read(bytes, name))
@@ -103,10 +103,14 @@ export async function releaseInfo(named: string, flags: ReleaseInfoFlags, enviro
   const { pullspec, version, image, architectures, references, metadata } = release
   const components = Object.fromEntries(componentsOf(references))
   const facts = {
-    ...{ pullspec, version, created: image.created, architectures: architectures ?? [image.architecture] },
+    pullspec,
+    version,
+    created: image.created,
+    architectures: architectures ?? [image.architecture],
     baseImageDigest: image.labels['io.openshift.release.base-image-digest'] ?? null,
     previous: metadata?.previous ?? [],
-    ...{ components, manifests: [...(await release.manifests()).keys()] },
+    components,
+    manifests: [...(await release.manifests()).keys()],
   }
   environment.stdout.either(flags.json, facts, factsText(facts))
   return 0

@@ -18,14 +18,12 @@ export async function streamServe(
   const { stdout, stopped } = environment
   const print = (event: object, text: string) => void stdout.either(json, event, `${text}`)
   await using server = await serveStreams({
-    ...{
-      folder,
-      host,
-      port: Number(port),
-      clock: systemClock(),
-      random: systemRandom,
-      logger: logTo(environment, json),
-    },
+    folder,
+    host,
+    port: Number(port),
+    clock: systemClock(),
+    random: systemRandom,
+    logger: logTo(environment, json),
     onRequest: (request) =>
       print({ event: 'request', ...request }, `${request.method} ${request.path} ${request.status}`),
   })

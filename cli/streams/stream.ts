@@ -179,7 +179,8 @@ function indexOf(releases: readonly Release[], flags: ConvertFlags, now: string,
 /** Builds grouped by release, so that a stream can combine architectures of several builds. */
 function releasesOf(read: readonly Metadata[], { to, name, baseUrl, signatures }: ConvertFlags): Release[] {
   const options = {
-    ...{ signatures, ...(baseUrl === undefined ? {} : { baseUrl }) },
+    signatures,
+    ...(baseUrl === undefined ? {} : { baseUrl }),
     // A release's URLs contain the name of its stream; a stream's do not.
     ...(to === 'release' && name !== undefined ? { streamName: name } : {}),
   }

@@ -12,6 +12,11 @@ export const ALL_BEHAVIOURS: readonly Behaviour[] = [
   ...Object.values(version),
   ...Object.values(machineApi),
   ...Object.values(machineConfig),
-  ...[baremetal.COPIES_THE_ISO, baremetal.IMAGE_SERVICE_FIRST, baremetal.RESTARTS_IRONIC, baremetal.WAITS_FOR_ROLLOUT],
-  ...[images.EMBEDS_THE_AGENT, images.ONE_IMAGE_A_HOST, images.REMAKES_IMAGES],
+  baremetal.COPIES_THE_ISO,
+  baremetal.IMAGE_SERVICE_FIRST,
+  baremetal.RESTARTS_IRONIC,
+  baremetal.WAITS_FOR_ROLLOUT,
+  images.EMBEDS_THE_AGENT,
+  images.ONE_IMAGE_A_HOST,
+  images.REMAKES_IMAGES,
 ].sort((a, b) => (a.name < b.name ? -1 : 1))

@@ -135,7 +135,9 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
     if (!current) {
       announce({ actor: NAME, does: `rolls out ${name}`, because: `the release ${version} has it` })
       return kube.create<'Deployment'>({
-        ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { ...at, annotations } },
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { ...at, annotations },
         spec: { replicas: 1, strategy: { type: strategy }, template },
       })
     }
@@ -155,7 +157,10 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
     const operator =
       (await kube.find('ClusterOperator', at)) ??
       (await kube.create<'ClusterOperator'>({
-        ...{ apiVersion: 'config.openshift.io/v1', kind: 'ClusterOperator', metadata: at, spec: {} },
+        apiVersion: 'config.openshift.io/v1',
+        kind: 'ClusterOperator',
+        metadata: at,
+        spec: {},
       }))
     const before = operator.status ?? { conditions: [], versions: [] }
     const versions = version === undefined ? before.versions : [{ name: 'operator', version }]

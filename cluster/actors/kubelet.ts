@@ -25,7 +25,8 @@ export async function registerNode(machine: Machine, { kube, clock, announce }: 
     (key) => new RegExp(`^${key}="?([^"\n]*)`, 'm').exec(release)?.[1] ?? '',
   )
   await ready(node, kube, clock, {
-    ...{ osImage: `${os} ${version}`, bootID: machine.boot()?.id ?? '' },
+    osImage: `${os} ${version}`,
+    bootID: machine.boot()?.id ?? '',
     architecture: machine.spec.architecture === 'aarch64' ? 'arm64' : 'amd64',
   })
   return name

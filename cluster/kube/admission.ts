@@ -39,7 +39,9 @@ export function coreErrors(kind: Kind, object: JsonMembers, before: JsonMembers 
     ...(isBase64 && isMembers(before) && before['type'] !== object['type']
       ? [
           {
-            ...{ field: 'type', reason: 'FieldValueInvalid' as const, value: object['type'] },
+            field: 'type',
+            reason: 'FieldValueInvalid' as const,
+            value: object['type'],
             detail: 'field is immutable',
           },
         ]

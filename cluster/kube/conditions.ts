@@ -15,7 +15,8 @@ export function withCondition(
 ): Condition[] {
   const before = conditions.find((one) => one.type === type)
   const changed: Condition = {
-    ...{ type, status },
+    type,
+    status,
     ...(reason === undefined ? {} : { reason }),
     ...(message === undefined ? {} : { message }),
     ...(observedGeneration === undefined ? {} : { observedGeneration }),

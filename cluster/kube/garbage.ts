@@ -17,7 +17,8 @@ export interface Collected {
 
 const keyOf = ({ kind, namespace = '', name }: Place): string => `${kind}/${namespace}/${name}`
 const placeOf = ({ kind, metadata: { name, namespace } }: Stored): Place => ({
-  ...{ kind, name },
+  kind,
+  name,
   ...(namespace === undefined ? {} : { namespace }),
 })
 

@@ -76,10 +76,13 @@ export const KINDS: Readonly<Record<Kind, KindEntry>> = {
   HostUpdatePolicy: entry('metal3.io/v1alpha1', 'hostupdatepolicies', { hasStatus: false }),
   Machine: entry('machine.openshift.io/v1beta1', 'machines'),
   MachineConfig: entry('machineconfiguration.openshift.io/v1', 'machineconfigs', {
-    ...{ shortNames: ['mc'], isNamespaced: false, hasStatus: false },
+    shortNames: ['mc'],
+    isNamespaced: false,
+    hasStatus: false,
   }),
   MachineConfigPool: entry('machineconfiguration.openshift.io/v1', 'machineconfigpools', {
-    ...{ shortNames: ['mcp'], isNamespaced: false },
+    shortNames: ['mcp'],
+    isNamespaced: false,
   }),
   MachineSet: entry('machine.openshift.io/v1beta1', 'machinesets'),
   Namespace: entry('v1', 'namespaces', { shortNames: ['ns'], isNamespaced: false }),

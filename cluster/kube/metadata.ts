@@ -58,7 +58,8 @@ export function metadataErrors(sent: JsonMembers, isNamespaced: boolean): FieldE
     ...(annotationsSize > LARGEST_ANNOTATIONS
       ? [
           {
-            ...{ field: 'metadata.annotations', reason: 'FieldValueTooLong' as const },
+            field: 'metadata.annotations',
+            reason: 'FieldValueTooLong' as const,
             detail: `may not be more than ${LARGEST_ANNOTATIONS} bytes`,
           },
         ]
@@ -123,7 +124,8 @@ export function newFinalizersErrors(current: Readonly<ObjectMeta>, next: ObjectM
   const shown = `[]string{${added.map((each) => JSON.stringify(each)).join(', ')}}`
   return [
     {
-      ...{ field: 'metadata.finalizers', reason: 'FieldValueForbidden' as const },
+      field: 'metadata.finalizers',
+      reason: 'FieldValueForbidden' as const,
       detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`,
     },
   ]

@@ -20,7 +20,10 @@ function life() {
 }
 
 const configMap = (name: string, data: Record<string, string> = {}, more: object = {}) => ({
-  ...{ apiVersion: 'v1', kind: 'ConfigMap' as const, metadata: { name, namespace: 'lab', ...more }, data },
+  apiVersion: 'v1',
+  kind: 'ConfigMap' as const,
+  metadata: { name, namespace: 'lab', ...more },
+  data,
 })
 
 describe('objects of a state folder', () => {

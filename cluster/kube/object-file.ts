@@ -90,7 +90,8 @@ export function openObjectFile(path: string, onLoss: (sentence: string) => void 
     resourceVersion,
     keep(object, isDeleted) {
       const line: Line = {
-        ...{ resourceVersion: Number(object.metadata.resourceVersion), object },
+        resourceVersion: Number(object.metadata.resourceVersion),
+        object,
         ...(isDeleted ? { deleted: true } : {}),
       }
       const { text, digest } = sealedLine(line, file.seal.digest)

@@ -50,7 +50,9 @@ describe('a deletion', () => {
     })
     const image = (name: string, ...owners: BareMetalHost[]) =>
       client.create({
-        ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'PreprovisioningImage', spec: {} },
+        apiVersion: 'metal3.io/v1alpha1',
+        kind: 'PreprovisioningImage',
+        spec: {},
         metadata: { name, namespace: 'metal3', ownerReferences: owners.map(reference) },
       })
     await image('of-one', owner)

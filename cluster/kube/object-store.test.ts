@@ -41,7 +41,8 @@ describe('an object', () => {
     const { client } = openTestKube()
     await client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { key: 'value' } })
     await client.create({
-      ...{ apiVersion: 'config.openshift.io/v1', kind: 'ClusterOperator' },
+      apiVersion: 'config.openshift.io/v1',
+      kind: 'ClusterOperator',
       metadata: { name: 'baremetal', namespace: 'metal3' },
     })
 
@@ -118,7 +119,10 @@ describe('a write', () => {
     const status = await refused(client.update({ ...created, spec: { online: true, architecture: 'aarch64' } }))
 
     expect(status).toMatchObject({
-      ...{ kind: 'Status', status: 'Failure', reason: 'Conflict', code: 409 },
+      kind: 'Status',
+      status: 'Failure',
+      reason: 'Conflict',
+      code: 409,
       message:
         'Operation cannot be fulfilled on baremetalhosts.metal3.io "worker-0": the object has been modified; please apply your changes to the latest version and try again',
       details: { name: 'worker-0', group: 'metal3.io', kind: 'baremetalhosts' },
@@ -212,7 +216,9 @@ describe('a Secret', () => {
   test('has what was sent as text in base64, and nothing of the text', async () => {
     const { client } = openTestKube()
     const created = await client.create({
-      ...{ apiVersion: 'v1', kind: 'Secret', metadata: at },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: at,
       data: { username: 'YQ==', password: 'Yg==' },
       stringData: { password: 'geheim' },
     })

@@ -227,7 +227,10 @@ export class ObjectStore {
       name: (name === undefined || name === '' ? prefix && `${prefix}${this.#suffix()}` : name) as string,
       ...(prefix === '' ? {} : { generateName: prefix }),
       ...(KINDS[kind].isNamespaced ? { namespace: (namespace ?? DEFAULT_NAMESPACE) as string } : {}),
-      ...{ uid: uuid(this.#parts.random), resourceVersion: '', generation: 1, creationTimestamp: this.#now() },
+      uid: uuid(this.#parts.random),
+      resourceVersion: '',
+      generation: 1,
+      creationTimestamp: this.#now(),
       ...settable(sent),
     }
   }
@@ -257,7 +260,9 @@ export class ObjectStore {
       if (isUnconditional) return
       throw refusals.invalid(kind, metadata.name, [
         {
-          ...{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', value: 0 },
+          field: 'metadata.resourceVersion',
+          reason: 'FieldValueInvalid',
+          value: 0,
           detail: 'must be specified for an update',
         },
       ])

@@ -14,7 +14,12 @@ const qualified = (name: string, group: string): string => (group === '' ? name 
 
 export function refusal(code: number, reason: Reason, message: string, details?: KubeStatus['details']): KubeRefusal {
   return new KubeRefusal({
-    ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason },
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
     ...(details ? { details } : {}),
     code,
   })

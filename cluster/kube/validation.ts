@@ -8,7 +8,9 @@ import type { FieldError } from './refusals.js'
 const TEXT = { type: 'string' } as const
 const TEXTS = { type: 'object', additionalProperties: TEXT } as const
 const object = (properties: Record<string, object>, required: readonly string[] = []) => ({
-  ...{ type: 'object', properties, required: [...required] },
+  type: 'object',
+  properties,
+  required: [...required],
 })
 const withSpec = (spec: object, isRequired = true) => object({ spec }, isRequired ? ['spec'] : [])
 const COUNT = { type: 'integer', minimum: 0 } as const
@@ -35,13 +37,17 @@ const SCHEMAS: Readonly<Partial<Record<Kind, object>>> = {
   ),
   MachineConfigPool: withSpec(
     object({
-      ...{ configuration: object({ name: TEXT }), machineConfigSelector: SELECTOR, nodeSelector: SELECTOR },
-      ...{ maxUnavailable: { type: ['integer', 'string'] }, paused: { type: 'boolean' } },
+      configuration: object({ name: TEXT }),
+      machineConfigSelector: SELECTOR,
+      nodeSelector: SELECTOR,
+      maxUnavailable: { type: ['integer', 'string'] },
+      paused: { type: 'boolean' },
     }),
   ),
   PreprovisioningImage: withSpec(
     object({
-      ...{ architecture: TEXT, networkDataName: TEXT },
+      architecture: TEXT,
+      networkDataName: TEXT,
       acceptFormats: { type: 'array', items: { type: 'string', enum: ['iso', 'initrd'] } },
     }),
     false,
@@ -49,7 +55,8 @@ const SCHEMAS: Readonly<Partial<Record<Kind, object>>> = {
   Provisioning: withSpec(
     object({
       provisioningNetwork: { type: 'string', enum: ['Managed', 'Unmanaged', 'Disabled'] },
-      ...{ provisioningOSDownloadURL: TEXT, preProvisioningOSDownloadURLs: TEXTS },
+      provisioningOSDownloadURL: TEXT,
+      preProvisioningOSDownloadURLs: TEXTS,
       watchAllNamespaces: { type: 'boolean' },
     }),
     false,
@@ -90,7 +97,9 @@ export function schemaErrors(kind: Kind, value: JsonMembers): FieldError[] {
       case 'type':
         return [
           {
-            ...{ field, reason: 'FieldValueTypeInvalid', value: valueAt(value, instancePath) },
+            field,
+            reason: 'FieldValueTypeInvalid',
+            value: valueAt(value, instancePath),
             detail: `${field} in body must be of type ${[params['type']].flat().join(' or ')}`,
           },
         ]

@@ -17,22 +17,27 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
   const { controlPlane = 0, workers = 0, spares = 0, pinned = false } = scenario.cluster
   const release = cluster.release(scenario.cluster.release)
   await kube.create({
-    ...{ apiVersion: apiVersionOf('Provisioning'), kind: 'Provisioning' },
-    ...{ metadata: { name: 'provisioning-configuration' }, spec: { provisioningNetwork: 'Disabled' } },
+    apiVersion: apiVersionOf('Provisioning'),
+    kind: 'Provisioning',
+    metadata: { name: 'provisioning-configuration' },
+    spec: { provisioningNetwork: 'Disabled' },
   })
   await settled(cluster, 'upgrade')
   await connectHosts(cluster, controlPlane + workers + spares)
   for (let number = 0; number < controlPlane; number++)
     await kube.create({
-      ...{ apiVersion: apiVersionOf('Machine'), kind: 'Machine' },
+      apiVersion: apiVersionOf('Machine'),
+      kind: 'Machine',
       metadata: { name: `master-${number}`, namespace: NAMESPACE, labels: { [ROLE_LABEL]: 'master' } },
       spec: { providerSpec: { value: providerSpec(release, 'master') } },
     })
   const labels = { [ROLE_LABEL]: 'worker', 'machine.openshift.io/cluster-api-machineset': WORKERS }
   await kube.create({
-    ...{ apiVersion: apiVersionOf('MachineSet'), kind: 'MachineSet' },
+    apiVersion: apiVersionOf('MachineSet'),
+    kind: 'MachineSet',
     metadata: {
-      ...{ name: WORKERS, namespace: NAMESPACE },
+      name: WORKERS,
+      namespace: NAMESPACE,
       ...(pinned ? { annotations: PINNED } : {}),
     },
     spec: {
@@ -83,7 +88,9 @@ export async function connectHosts(
     await bmcSecret(cluster, credentialsName, password)
     const driver = boots === 'network' ? 'redfish' : 'redfish-virtualmedia'
     await kube.create({
-      ...{ apiVersion: apiVersionOf('BareMetalHost'), kind: 'BareMetalHost', metadata: { name, namespace: NAMESPACE } },
+      apiVersion: apiVersionOf('BareMetalHost'),
+      kind: 'BareMetalHost',
+      metadata: { name, namespace: NAMESPACE },
       spec: {
         online: true,
         bmc: { address: `${driver}+http://${bmc.address}/redfish/v1/Systems/${bmc.systemId}`, credentialsName },
@@ -100,7 +107,7 @@ async function bmcSecret({ kube }: RehearsedCluster, name: string, password = BM
   const at = { name, namespace: NAMESPACE }
   if (await kube.find('Secret', at)) return
   const stringData = { username: 'admin', password }
-  await kube.create({ ...{ apiVersion: 'v1', kind: 'Secret', metadata: at, type: 'Opaque' }, stringData })
+  await kube.create({ apiVersion: 'v1', kind: 'Secret', metadata: at, type: 'Opaque', stringData })
 }
 
 /** Name of the Secret with a host's network settings. */

@@ -57,7 +57,10 @@ export async function readOwnRelease(images: Images, named: string): Promise<Own
   const build = read.builds[ARCHITECTURE]
   const agentImage = componentsOf(release.references).get('ironic-agent')
   return {
-    ...{ version: release.version, base, coreos: machineOsVersion(release) ?? base, stream },
+    version: release.version,
+    base,
+    coreos: machineOsVersion(release) ?? base,
+    stream,
     family: systemOfVersion(base) === 'fcos' ? 'fcos' : 'rhcos',
     ...(agentImage === undefined ? {} : { agentImage }),
     ...(build ? { bootimage: JSON.stringify(build) } : {}),
@@ -111,7 +114,8 @@ export async function withOwnReleases(
     found[key] = {
       ...(own && coreos !== undefined && base !== undefined ? { coreos, ...(base === coreos ? {} : { base }) } : {}),
       ...(family === undefined ? {} : { family }),
-      ...{ ...wanted, version: own?.version ?? version! },
+      ...wanted,
+      version: own?.version ?? version!,
       ...(own ? { own } : {}),
     }
   }

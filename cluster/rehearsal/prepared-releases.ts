@@ -60,8 +60,11 @@ export async function prepareRelease(
   })
   const streamVersion = wanted.installerStream ?? installs
   const small = smallStream({
-    ...{ stream: `${system}-${version}`, version: streamVersion, baseUrl: new URL('.', bootImage).href },
-    ...{ modified: new Date(clock.now()).toISOString(), generator: 'ironstage' },
+    stream: `${system}-${version}`,
+    version: streamVersion,
+    baseUrl: new URL('.', bootImage).href,
+    modified: new Date(clock.now()).toISOString(),
+    generator: 'ironstage',
     architectures: {
       [ARCHITECTURE]: {
         packing: 'gz',
@@ -76,14 +79,12 @@ export async function prepareRelease(
   const made = await makeRelease(
     site.registry,
     {
-      ...{
-        version,
-        machineOs,
-        nodeImage,
-        agentImage,
-        bootImages: JSON.stringify(stream),
-        bootimage: own?.bootimage ?? buildOf(system, installs),
-      },
+      version,
+      machineOs,
+      nodeImage,
+      agentImage,
+      bootImages: JSON.stringify(stream),
+      bootimage: own?.bootimage ?? buildOf(system, installs),
       ...(own ? { manifests: own.manifests } : {}),
       operators: ['machine-api', 'baremetal', 'machine-config'],
       ...(wanted.deployImage === undefined ? {} : { deployImage: wanted.deployImage }),
@@ -141,9 +142,12 @@ const liveIso = (name: CoreosName, version: string): Buffer =>
 /** coreos-assembler's metadata of the build of the disk images, as machine-os-content has it. */
 const buildOf = (name: CoreosName, version: string): string =>
   JSON.stringify({
-    ...{ buildid: version, name: COREOS_SYSTEMS[name].prefix, 'ostree-version': version },
-    ...{ 'ostree-commit': sha256Hex(`tree ${version}`), 'ostree-timestamp': '2026-01-01T00:00:00Z' },
-    ...{ 'coreos-assembler.basearch': ARCHITECTURE },
+    buildid: version,
+    name: COREOS_SYSTEMS[name].prefix,
+    'ostree-version': version,
+    'ostree-commit': sha256Hex(`tree ${version}`),
+    'ostree-timestamp': '2026-01-01T00:00:00Z',
+    'coreos-assembler.basearch': ARCHITECTURE,
     images: { ostree: { path: 'ostree.ociarchive', sha256: sha256Hex(`ostree ${version}`), size: 1 } },
   })
 
@@ -199,7 +203,9 @@ function liveDigests(name: CoreosName, version: string) {
   const { iso, kernel, initramfs, rootfs } = smallLiveImage({ name, version, architecture: ARCHITECTURE })
   const file = (kind: string, bytes: Buffer) => ({ name: `${kind}-${version}`, sha256: sha256Hex(bytes) })
   return {
-    ...{ iso: file('live.iso', iso), kernel: file('live-kernel', kernel) },
-    ...{ initramfs: file('live-initramfs', initramfs), rootfs: file('live-rootfs', rootfs) },
+    iso: file('live.iso', iso),
+    kernel: file('live-kernel', kernel),
+    initramfs: file('live-initramfs', initramfs),
+    rootfs: file('live-rootfs', rootfs),
   }
 }

@@ -39,7 +39,11 @@ export async function rehearse(scenario: Scenario, options: RehearseOptions): Pr
   }
   const onNotice = ({ actor, does, because }: Notice): void =>
     onLine({
-      ...{ event: 'act', scenario: name, actor: SHORT_NAMES[actor] ?? actor, ...now(), does },
+      event: 'act',
+      scenario: name,
+      actor: SHORT_NAMES[actor] ?? actor,
+      ...now(),
+      does,
       ...(because === undefined ? {} : { because }),
     })
   const failures: string[] = []
@@ -84,7 +88,12 @@ export async function rehearse(scenario: Scenario, options: RehearseOptions): Pr
     (behaviour) => `without ${behaviour.name}: ${behaviour.says}`,
   )
   const end: StoryEnd = {
-    ...{ event: 'end', scenario: name, actor: SELF, elapsed: now().elapsed, holds, checks },
+    event: 'end',
+    scenario: name,
+    actor: SELF,
+    elapsed: now().elapsed,
+    holds,
+    checks,
     failures: holds ? [] : [...failures, ...meanings],
   }
   onLine(end)

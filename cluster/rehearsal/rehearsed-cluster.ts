@@ -92,10 +92,13 @@ export class RehearsedCluster implements AsyncDisposable {
       const folder = scope.use(await temporaryFolder())
       const site = scope.use(
         await openSite({
-          ...{ clock, random, logger },
+          clock,
+          random,
+          logger,
           ...(isMirrored ? { reachability: 'disconnected', mirrors: mirrorsFor(scenario) } : {}),
           stage: {
-            ...{ machinePace: REALISTIC_MACHINES, pullRate: PULL_RATE },
+            machinePace: REALISTIC_MACHINES,
+            pullRate: PULL_RATE,
             imageCache: { folder: join(folder.path, 'images') },
           },
         }),
@@ -105,7 +108,11 @@ export class RehearsedCluster implements AsyncDisposable {
         releases.set(key, await prepareRelease(wanted, { site, folder: folder.path, isMirrored }))
       const cluster: { current?: RehearsedCluster } = {}
       const parts: ActorParts = {
-        ...{ kube, clock, random, logger, behaviours: new Behaviours(ALL_BEHAVIOURS, without) },
+        kube,
+        clock,
+        random,
+        logger,
+        behaviours: new Behaviours(ALL_BEHAVIOURS, without),
         announce: (notice) => {
           cluster.current?.notices.push(notice)
           onNotice(notice)

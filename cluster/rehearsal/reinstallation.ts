@@ -21,7 +21,9 @@ export async function reinstall(group: Group, cluster: RehearsedCluster): Promis
     if (metadata.ownerReferences?.some(({ kind }) => kind === 'MachineSet')) continue
     const { name, labels = {} } = metadata
     await kube.create({
-      ...{ apiVersion: apiVersionOf('Machine'), kind: 'Machine', metadata: { name, namespace: NAMESPACE, labels } },
+      apiVersion: apiVersionOf('Machine'),
+      kind: 'Machine',
+      metadata: { name, namespace: NAMESPACE, labels },
       spec: { providerSpec: { value: providerSpec(release, labels[ROLE_LABEL] ?? 'worker') } },
     })
   }
@@ -38,13 +40,16 @@ export async function installBootstrap(key: string, cluster: RehearsedCluster): 
   const source = `data:,${encodeURIComponent(`${release.nodeImage}\n`)}`
   const config = { ignition: { version: '3.2.0' }, storage: { files: [{ ...file, contents: { source } }] } }
   await kube.create({
-    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: SECRET, namespace: NAMESPACE } },
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: SECRET, namespace: NAMESPACE },
     stringData: { userData: JSON.stringify(config) },
   })
   await connectHosts(cluster, 1)
   const value = { ...providerSpec(release, 'bootstrap'), userData: { name: SECRET } }
   await kube.create({
-    ...{ apiVersion: apiVersionOf('Machine'), kind: 'Machine' },
+    apiVersion: apiVersionOf('Machine'),
+    kind: 'Machine',
     metadata: { name: 'bootstrap', namespace: NAMESPACE, labels: { [ROLE_LABEL]: 'bootstrap' } },
     spec: { providerSpec: { value } },
   })

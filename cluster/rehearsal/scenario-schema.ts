@@ -9,7 +9,10 @@ const POOL = { enum: ['workers', 'control plane'] } as const
 const GROUP = { enum: ['spares', 'workers', 'control plane', 'nodes', 'bootstrap'] } as const
 
 const object = (properties: Record<string, object>, required: readonly string[] = []) => ({
-  ...{ type: 'object', additionalProperties: false, properties, required: [...required] },
+  type: 'object',
+  additionalProperties: false,
+  properties,
+  required: [...required],
 })
 /** An object whose first key is its kind. */
 const keyed = (key: string, value: object, more: Record<string, object> = {}, required: readonly string[] = []) =>
@@ -46,17 +49,16 @@ const STEPS: Readonly<Record<string, object>> = {
   upgrade: keyed('upgrade', TEXT, { force: { type: 'boolean' }, image: TEXT }),
   wait: {
     ...keyed('wait', WAITED_FOR, { within: TIME }),
-    ...{ if: { properties: { wait: { const: 'time' } } }, then: { required: ['within'] } },
+    if: { properties: { wait: { const: 'time' } } },
+    then: { required: ['within'] },
   },
   scale: keyed('scale', COUNT, { as: TEXT }),
   power: keyed('power', { enum: ['on', 'off'] }, some, ['of']),
   connect: keyed('connect', COUNT, {
-    ...{
-      supportedSince: TEXT,
-      password: { const: 'wrong' },
-      boots: { const: 'network' },
-      network: { const: 'missing' },
-    },
+    supportedSince: TEXT,
+    password: { const: 'wrong' },
+    boots: { const: 'network' },
+    network: { const: 'missing' },
   }),
   reprovision: keyed('reprovision', GROUP),
   bootImage: keyed('bootImage', TEXT),
@@ -76,12 +78,18 @@ const STEPS: Readonly<Record<string, object>> = {
 }
 
 const RELEASE = object({
-  ...{ version: VERSION, coreos: VERSION, base: VERSION, agent: TEXT, installerStream: VERSION },
+  version: VERSION,
+  coreos: VERSION,
+  base: VERSION,
+  agent: TEXT,
+  installerStream: VERSION,
   family: { enum: ['rhcos', 'fcos'] },
   installs: { enum: ['coreos', 'qcow2'] },
   deployImage: { enum: ['coreos', 'old-ramdisk'] },
   damaged: { enum: ['node-image', 'image-service'] },
-  ...{ iso: TEXT, metal: TEXT, release: TEXT },
+  iso: TEXT,
+  metal: TEXT,
+  release: TEXT,
 })
 
 export const SCENARIO_SCHEMA = object(
@@ -92,8 +100,12 @@ export const SCENARIO_SCHEMA = object(
     releases: { type: 'object', minProperties: 1, additionalProperties: RELEASE },
     cluster: object(
       {
-        ...{ release: TEXT, network: { enum: ['connected', 'disconnected'] } },
-        ...{ controlPlane: COUNT, workers: COUNT, spares: COUNT, pinned: { type: 'boolean' } },
+        release: TEXT,
+        network: { enum: ['connected', 'disconnected'] },
+        controlPlane: COUNT,
+        workers: COUNT,
+        spares: COUNT,
+        pinned: { type: 'boolean' },
       },
       ['release'],
     ),

@@ -28,13 +28,16 @@ export async function giveNetworks(of: Group, cluster: RehearsedCluster): Promis
     const nmstate = JSON.stringify({
       interfaces: [
         {
-          ...{ name: nic.name, type: 'ethernet', state: 'up', 'mac-address': nic.mac },
+          name: nic.name,
+          type: 'ethernet',
+          state: 'up',
+          'mac-address': nic.mac,
           ipv4: { enabled: true, dhcp: false, address: [{ ip, 'prefix-length': 24 }] },
         },
       ],
     })
     if (found) await kube.patch('Secret', at, { data: { nmstate: Buffer.from(nmstate).toString('base64') } })
-    else await kube.create({ ...{ apiVersion: 'v1', kind: 'Secret', metadata: at }, stringData: { nmstate } })
+    else await kube.create({ apiVersion: 'v1', kind: 'Secret', metadata: at, stringData: { nmstate } })
     cluster.addresses.set(name, ip)
     const host = { name, namespace: NAMESPACE }
     await kube.patch('BareMetalHost', host, { spec: { preprovisioningNetworkDataName: at.name } })

@@ -14,7 +14,11 @@ test('no line is wider than the terminal', () => {
       without: [],
     },
     {
-      ...{ ...common, event: 'act', time, elapsed: 3723, does: 'rolls out metal3-image-customization again' },
+      ...common,
+      event: 'act',
+      time,
+      elapsed: 3723,
+      does: 'rolls out metal3-image-customization again',
       because: 'the release 4.15.0 has another image than the one that runs, and the order is the image service first',
     },
     {
@@ -27,7 +31,11 @@ test('no line is wider than the terminal', () => {
       found: 'host-1 has none',
     },
     {
-      ...{ ...common, event: 'act', time, elapsed: 9, does: 'cannot pull the node image' },
+      ...common,
+      event: 'act',
+      time,
+      elapsed: 9,
+      does: 'cannot pull the node image',
       because: `quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:${'0'.repeat(64)}: ${'x'.repeat(90)}`,
     },
     { ...common, event: 'end', elapsed: 60, holds: false, checks: 3, failures: ['word '.repeat(40).trim()] },

@@ -67,7 +67,8 @@ export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, cl
   ]
   const manifests = [...own, ...(wanted.manifests ?? []).filter((one) => !own.some((other) => isSame(one, other)))]
   const payload: ReleasePayload = {
-    ...{ version, manifests },
+    version,
+    manifests,
     ...(wanted.bootimage === undefined ? {} : { bootimage: wanted.bootimage }),
   }
   const image = `${REPOSITORY}@${payloadDigest(payload)}`
@@ -97,17 +98,25 @@ async function contentsOf(folder: string | undefined, clock: Clock): Promise<str
 }
 
 const clusterOperator = (name: string, version: string): ManifestObject => ({
-  ...{ apiVersion: 'config.openshift.io/v1', kind: 'ClusterOperator', metadata: { name }, spec: {} },
+  apiVersion: 'config.openshift.io/v1',
+  kind: 'ClusterOperator',
+  metadata: { name },
+  spec: {},
   status: { conditions: [], versions: [{ name: 'operator', version }] },
 })
 
 const configMap = (namespace: string, name: string, data: Record<string, string>): ManifestObject => ({
-  ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data },
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace },
+  data,
 })
 
 /** An operator's own pod, which learns the release that it belongs to from its environment. */
 const operatorDeployment = (namespace: string, name: string, version: string, image: string): ManifestObject => ({
-  ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace } },
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name, namespace },
   spec: {
     replicas: 1,
     template: { spec: { containers: [{ name, image, env: [{ name: 'RELEASE_VERSION', value: version }] }] } },
@@ -158,7 +167,9 @@ const machineConfig = (version: string, nodeImage = ''): Manifest[] => [
   {
     name: '0000_80_machine-config_05_osimageurl.yaml',
     object: configMap(MACHINE_CONFIG, 'machine-config-osimageurl', {
-      ...{ releaseVersion: version, baseOSContainerImage: nodeImage, osImageURL: '' },
+      releaseVersion: version,
+      baseOSContainerImage: nodeImage,
+      osImageURL: '',
     }),
   },
   {

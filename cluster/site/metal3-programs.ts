@@ -36,7 +36,9 @@ export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Opt
       },
       [CONTAINERS.imageService]: async (container) => {
         const controller = await runImageCustomizationController({
-          ...{ ...parts, port, images: site.shared },
+          ...parts,
+          port,
+          images: site.shared,
           ironicUrl: environment(container, 'IRONIC_BASE_URL'),
           agentImage: environment(container, 'IRONIC_AGENT_IMAGE'),
           ...(registriesConf === undefined ? {} : { registriesConf }),

@@ -55,7 +55,10 @@ export function openSite(options: SiteOptions): Promise<Site> {
     const { conf, ...more } = options.stage ?? {}
     const staged = scope.use(
       await stage({
-        ...{ disks: 'described', ironic: { profile: 'metal3' }, ...more, ...parts },
+        disks: 'described',
+        ironic: { profile: 'metal3' },
+        ...more,
+        ...parts,
         conf: { fetchBootImages: true, ...conf },
         allow: (url) => network.check(url),
         pullable: (image) => void registry.locate(image),
@@ -70,7 +73,14 @@ export function openSite(options: SiteOptions): Promise<Site> {
     )
     await staged.ironic.stop({ keepsDatabase: false })
     return {
-      ...{ clock, random, logger, network, registry, outside, mirror, stage: staged },
+      clock,
+      random,
+      logger,
+      network,
+      registry,
+      outside,
+      mirror,
+      stage: staged,
       oldRamdisk: httpd.oldRamdisk,
       shared: join(folder.path, 'images'),
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),

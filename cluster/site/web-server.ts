@@ -31,7 +31,7 @@ export async function openWebServer(network: SiteNetwork | null, parts: ServerPa
     fetched.push(path)
     if (typeof file === 'string') return fileRepresentation(file, parts.clock)
     const etag = `"${path} ${file.length}"`
-    return { ...{ source: bytesSource(file), etag, modified: started }, type: 'application/octet-stream' }
+    return { source: bytesSource(file), etag, modified: started, type: 'application/octet-stream' }
   }
   const server: Awaited<ReturnType<typeof serveFiles>> = await serveFiles({
     ...parts,
@@ -41,7 +41,8 @@ export async function openWebServer(network: SiteNetwork | null, parts: ServerPa
   })
   network?.isOutside(server.url)
   return {
-    ...{ url: server.url, fetched },
+    url: server.url,
+    fetched,
     put: (path, file) => {
       files.set(path, file)
       return `${server.url}${path}`

@@ -37,7 +37,9 @@ export function agentConfig(options: AgentConfigOptions): SpecConfig {
   const copyNetwork = checked.copyNetwork ?? keyfiles.length > 0
   const isToday = template === 'today'
   const contents = agentUnit(template, {
-    ...{ image, proxies, authFile: checked.pullSecret !== undefined },
+    image,
+    proxies,
+    authFile: checked.pullSecret !== undefined,
     insecureRegistry: checked.insecureRegistry ?? false,
     environment: {
       IPA_COREOS_IP_OPTIONS: checked.ipOptions ?? (isToday ? '' : undefined),

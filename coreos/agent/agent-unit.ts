@@ -45,15 +45,25 @@ function todays(parts: UnitParts): string {
   const id = '--cidfile=%t/%n.ctr-id'
   const run = [
     `--detach --cgroups=no-conmon --sdnotify=conmon --rm ${id} --privileged --network host`,
-    ...[CONF, ...DEVICES, bind('/run/dbus/system_bus_socket', '/run/dbus/system_bus_socket'), HOST],
-    ...[bind('/run/udev', '/run/udev'), '--ipc=host --uts=host', ...variables(parts), ...registryFlags(parts)],
+    CONF,
+    ...DEVICES,
+    bind('/run/dbus/system_bus_socket', '/run/dbus/system_bus_socket'),
+    HOST,
+    bind('/run/udev', '/run/udev'),
+    '--ipc=host --uts=host',
+    ...variables(parts),
+    ...registryFlags(parts),
     '--name ironic-agent',
   ]
   return unit({
     Unit: ['Description=Ironic Agent', 'After=network-online.target', 'Wants=network-online.target'],
     Service: [
       ...proxyLines(parts),
-      ...['TimeoutStartSec=0', 'Restart=on-failure', 'RestartSec=5', 'StartLimitIntervalSec=0', 'Type=notify'],
+      'TimeoutStartSec=0',
+      'Restart=on-failure',
+      'RestartSec=5',
+      'StartLimitIntervalSec=0',
+      'Type=notify',
       'ExecStartPre=/bin/rm -f %t/%n.ctr-id',
       command('ExecStart=/bin/podman run', ...run, parts.image),
       `ExecStop=/usr/bin/podman stop --ignore ${id}`,

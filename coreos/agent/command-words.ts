@@ -65,7 +65,15 @@ function specifiers(text: string, unit: string): string {
 }
 
 const PLACES: Readonly<Record<string, string>> = {
-  ...{ '%': '%', t: '/run', T: '/tmp', V: '/var/tmp', E: '/etc', S: '/var/lib', h: '/root', u: 'root', U: '0' },
+  '%': '%',
+  t: '/run',
+  T: '/tmp',
+  V: '/var/tmp',
+  E: '/etc',
+  S: '/var/lib',
+  h: '/root',
+  u: 'root',
+  U: '0',
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

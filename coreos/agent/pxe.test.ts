@@ -21,8 +21,12 @@ test('a config in the initramfs needs no URL', () => {
 
 test('an iPXE script boots the same', () => {
   const script = liveIpxeScript({
-    ...{ kernelUrl: 'http://h/vmlinuz', initramfsUrls: ['http://h/initrd.img'] },
-    ...{ append: 'quiet', rootfsUrl, ignitionUrl, ipOptions: 'ip=dhcp' },
+    kernelUrl: 'http://h/vmlinuz',
+    initramfsUrls: ['http://h/initrd.img'],
+    append: 'quiet',
+    rootfsUrl,
+    ignitionUrl,
+    ipOptions: 'ip=dhcp',
   })
   expect(script).toBe(
     [

@@ -31,8 +31,14 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const service = (more: Partial<ImageServiceOptions> = {}) =>
   openImageService({
-    ...{ files: [{ architecture: 'x86_64', iso }], config: COMMON, secret: 's', host: '127.0.0.1', port: 0 },
-    ...{ clock, random: seededRandom(1), logger: silent },
+    files: [{ architecture: 'x86_64', iso }],
+    config: COMMON,
+    secret: 's',
+    host: '127.0.0.1',
+    port: 0,
+    clock,
+    random: seededRandom(1),
+    logger: silent,
     ...more,
   })
 
@@ -213,8 +219,13 @@ test('live images are found by their names', async () => {
   const here = await mkdtemp(join(folder, 'found-'))
   const stem = 'fedora-coreos-40.20240416.3.1-live'
   for (const name of [
-    ...[`${stem}.x86_64.iso`, `${stem}.x86_64.iso.sig`, `${stem}-kernel-x86_64`, `${stem}-initramfs.x86_64.img`],
-    ...[`${stem}-rootfs.x86_64.img`, `${stem}.aarch64.iso`, 'README'],
+    `${stem}.x86_64.iso`,
+    `${stem}.x86_64.iso.sig`,
+    `${stem}-kernel-x86_64`,
+    `${stem}-initramfs.x86_64.img`,
+    `${stem}-rootfs.x86_64.img`,
+    `${stem}.aarch64.iso`,
+    'README',
   ])
     await writeFile(join(here, name), '')
   expect(await findLiveImages(here, clock)).toEqual(

@@ -92,7 +92,9 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
     const url = options.publicUrl ?? (publicHost === undefined ? server.url : httpUrl(publicHost, server.port))
     const old = `${url}/ramdisk/${BASE}`
     return {
-      ...{ url, port: server.port, architectures: [...sets.keys()] },
+      url,
+      port: server.port,
+      architectures: [...sets.keys()],
       oldRamdisk: { kernel: `${old}.kernel`, ramdisk: `${old}.initramfs` },
       urls: (architecture = DEFAULT_ARCHITECTURE) => {
         const set = sets.get(architecture)
@@ -116,7 +118,10 @@ function urlsOf(set: LiveSet, url: string, stem: string, own: boolean): LiveUrls
   const rootfs = `${url}/live/${set.architecture}/${BASE}.rootfs`
   const ignition = `${stem}.ign`
   const pxe = {
-    ...{ kernel: `${url}/live/${set.architecture}/${BASE}.kernel`, ramdisk: `${stem}.initramfs`, rootfs, ignition },
+    kernel: `${url}/live/${set.architecture}/${BASE}.kernel`,
+    ramdisk: `${stem}.initramfs`,
+    rootfs,
+    ignition,
     append: liveKernelArguments({ rootfsUrl: rootfs, ...(own ? { ignition: true } : { ignitionUrl: ignition }) }),
   }
   return { iso: set.iso ? `${stem}.iso` : null, pxe: set.pxe ? pxe : null }
@@ -210,7 +215,10 @@ class ServedImages {
 }
 
 const servedImage = (node: string, architecture: string): ServedImage => ({
-  ...{ node, architecture, customized: new Map(), seen: undefined },
+  node,
+  architecture,
+  customized: new Map(),
+  seen: undefined,
 })
 
 /** The config in an Ignition spec version that the client accepts. */
@@ -220,7 +228,9 @@ function ignition({ config, modified }: { config: string; modified: number }, he
   if ('refusal' in negotiated) return { refused: 406, why: negotiated.refusal }
   const bytes = Buffer.from(JSON.stringify(negotiated.config))
   return {
-    ...{ source: bytesSource(bytes), etag: `"${digest(bytes)}"`, modified },
+    source: bytesSource(bytes),
+    etag: `"${digest(bytes)}"`,
+    modified,
     type: `${IGNITION_TYPE}; version=${negotiated.version}`,
     headers: { vary: 'accept' },
   }

@@ -19,5 +19,8 @@ export function oldRamdisk(kind: string): Representation | undefined {
 }
 
 const file = (bytes: Uint8Array): Representation => ({
-  ...{ source: bytesSource(bytes), etag: `"${digest(bytes)}"`, modified: MODIFIED, type: 'application/octet-stream' },
+  source: bytesSource(bytes),
+  etag: `"${digest(bytes)}"`,
+  modified: MODIFIED,
+  type: 'application/octet-stream',
 })

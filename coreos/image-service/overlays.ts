@@ -8,7 +8,10 @@ const TYPES = { iso: 'application/x-iso9660-image', bytes: 'application/octet-st
 
 /** A file without an overlay. */
 export const plainFile = ({ source, identity, modified }: BaseFile): Representation => ({
-  ...{ source, modified, etag: `"${identity}"`, type: TYPES.bytes },
+  source,
+  modified,
+  etag: `"${identity}"`,
+  type: TYPES.bytes,
 })
 
 /** The config to embed. */

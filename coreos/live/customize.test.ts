@@ -38,10 +38,16 @@ function live(wishes: Customization) {
 
 test('an image that installs by itself has a config for the live system that holds everything else', () => {
   const { config, written, installs, files } = live({
-    ...{ destIgnition: [ignition], destDevice: '/dev/sda', destConsole: ['ttyS0,115200n8'] },
-    ...{ destKargAppend: ['a=b', '123', 'no'], destKargDelete: ['quiet'], networkKeyfile: [keyfile] },
-    ...{ installerConfig: [file('x/conf.yaml', 'copy-network: true\n')], liveIgnition: [ignition] },
-    ...{ preInstall: [file('pre.sh', '#!/bin/sh\n')], postInstall: [file('post.sh', '#!/bin/sh\n')] },
+    destIgnition: [ignition],
+    destDevice: '/dev/sda',
+    destConsole: ['ttyS0,115200n8'],
+    destKargAppend: ['a=b', '123', 'no'],
+    destKargDelete: ['quiet'],
+    networkKeyfile: [keyfile],
+    installerConfig: [file('x/conf.yaml', 'copy-network: true\n')],
+    liveIgnition: [ignition],
+    preInstall: [file('pre.sh', '#!/bin/sh\n')],
+    postInstall: [file('post.sh', '#!/bin/sh\n')],
   })
   expect(installs).toEqual({ device: '/dev/sda' })
   expect(unpacked(config.ignition.config!.merge[0]!.source)).toBe('{"ignition":{"version":"3.4.0"}}')
@@ -54,8 +60,12 @@ test('an image that installs by itself has a config for the live system that hol
   ])
   expect(written['/etc/coreos/dest.ign']).toBe('{"ignition":{"version":"3.4.0"}}\n')
   expect(parse(written['/etc/coreos/installer.d/0001-customize.yaml']!, { version: '1.1' })).toEqual({
-    ...{ 'ignition-file': '/etc/coreos/dest.ign', console: ['ttyS0,115200n8'], 'append-karg': ['a=b', '123', 'no'] },
-    ...{ 'delete-karg': ['quiet'], 'copy-network': true, 'dest-device': '/dev/sda' },
+    'ignition-file': '/etc/coreos/dest.ign',
+    console: ['ttyS0,115200n8'],
+    'append-karg': ['a=b', '123', 'no'],
+    'delete-karg': ['quiet'],
+    'copy-network': true,
+    'dest-device': '/dev/sda',
   })
   expect(config.systemd!.units.map(({ name }) => name)).toEqual([
     'pre-install-pre.sh.service',

@@ -76,8 +76,14 @@ test('archives of every kind may follow each other, with zeros between; a later 
     Buffer.alloc(100),
   ])
   expect(await texts(image)).toEqual({
-    ...{ 'etc/coreos-live-initramfs': '', 'usr/lib/initrd-release': "OSTREE_VERSION='99'\n" },
-    ...{ a: 'xz, later', b: 'gzip too', c: 'right behind', 'd/e': 'xz', f: 'zstd'.repeat(900), g: 'plain' },
+    'etc/coreos-live-initramfs': '',
+    'usr/lib/initrd-release': "OSTREE_VERSION='99'\n",
+    a: 'xz, later',
+    b: 'gzip too',
+    c: 'right behind',
+    'd/e': 'xz',
+    f: 'zstd'.repeat(900),
+    g: 'plain',
   })
 })
 

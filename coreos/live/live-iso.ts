@@ -79,7 +79,11 @@ export async function openLiveIso(image: ByteSource, clock: Clock): Promise<Live
     return { offset: area.offset, bytes: Buffer.concat([bytes], area.size) }
   }
   return {
-    ...{ filesystem, area, files, kargs, embed },
+    filesystem,
+    area,
+    files,
+    kargs,
+    embed,
     customized: files.size > 0 || (kargs !== undefined && kargs.current !== kargs.default),
     pristine: () => [
       { offset: area.offset, bytes: Buffer.alloc(area.size) },

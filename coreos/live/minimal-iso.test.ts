@@ -38,7 +38,14 @@ const packed = async ({ files, digest, gaps }: Packed): Promise<Buffer> => {
   const table = files.flat().map(number)
   return Buffer.concat([
     Buffer.from('MINISO\0\0'),
-    ...[number(1), number(4), Buffer.from('test'), number(files.length), ...table, digest, number(data.length), data],
+    number(1),
+    number(4),
+    Buffer.from('test'),
+    number(files.length),
+    ...table,
+    digest,
+    number(data.length),
+    data,
   ])
 }
 

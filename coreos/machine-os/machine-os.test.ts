@@ -59,7 +59,9 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true, force: true }))
 
 const options = (more: Partial<CopyOptions> = {}): CopyOptions => ({
-  ...{ source, destination, clock },
+  source,
+  destination,
+  clock,
   onFile: (path, what) => void reported.push(`${path.slice(destination.length + 1)} ${what}`),
   ...more,
 })

@@ -22,7 +22,9 @@ export function smallLiveImage(options: {
   const file = (path: string): Buffer => tree[`images/pxeboot/${path}`]!
   return {
     iso: liveIso(tree, label),
-    ...{ kernel: file('vmlinuz'), initramfs: file('initrd.img'), rootfs: file('rootfs.img') },
+    kernel: file('vmlinuz'),
+    initramfs: file('initrd.img'),
+    rootfs: file('rootfs.img'),
   }
 }
 

@@ -93,12 +93,15 @@ function bootFiles({ architecture, label, kargsSize = KARGS_AREA }: LiveTreeOpti
   const path = 'EFI/fedora/grub.cfg'
   if (architecture === 'aarch64')
     return {
-      ...{ ...embedded, [path]: grub },
+      ...embedded,
+      [path]: grub,
       'coreos/kargs.json': kargsInfo(label, kargsSize, [{ path, offset, pad: '#', end: '\n' }]),
     }
   const isolinux = 'isolinux/isolinux.cfg'
   return {
-    ...{ ...embedded, [path]: grub, [isolinux]: menu('append ', '\n') },
+    ...embedded,
+    [path]: grub,
+    [isolinux]: menu('append ', '\n'),
     'coreos/kargs.json': kargsInfo(label, kargsSize, [
       { path, offset },
       { path: isolinux, offset: 'append '.length },

@@ -33,7 +33,8 @@ export function smallStream(options: {
 }): Stream {
   const { stream, version, baseUrl, modified, generator } = options
   const artifact = ({ name, sha256, uncompressedSha256 }: DigestedFile): Artifact => ({
-    ...{ location: `${baseUrl}${name}`, sha256 },
+    location: `${baseUrl}${name}`,
+    sha256,
     ...(uncompressedSha256 === undefined ? {} : { 'uncompressed-sha256': uncompressedSha256 }),
   })
   const architecture = ({ metal, packing, ...live }: ArchitectureFiles): StreamArchitecture => ({
@@ -43,7 +44,8 @@ export function smallStream(options: {
         formats: {
           iso: { disk: artifact(live.iso) },
           pxe: {
-            ...{ kernel: artifact(live.kernel), initramfs: artifact(live.initramfs) },
+            kernel: artifact(live.kernel),
+            initramfs: artifact(live.initramfs),
             rootfs: artifact(live.rootfs),
           },
           [`raw.${packing}`]: { disk: artifact(metal) },
@@ -52,7 +54,8 @@ export function smallStream(options: {
     },
   })
   return {
-    ...{ stream, metadata: { 'last-modified': modified, generator } },
+    stream,
+    metadata: { 'last-modified': modified, generator },
     architectures: Object.fromEntries(
       Object.entries(options.architectures).map(([name, files]) => [name, architecture(files)]),
     ),

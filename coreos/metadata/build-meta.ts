@@ -56,8 +56,12 @@ const container = object({ image: TEXT, digest: TEXT, tags: list(TEXT) }, ['imag
 const objects = list(object({ region: TEXT, object: TEXT, bucket: TEXT, url: TEXT }))
 const artifact = object(
   {
-    ...{ path: TEXT, sha256: SHA256, size: { type: 'number' }, 'uncompressed-sha256': SHA256 },
-    ...{ 'uncompressed-size': { type: 'number' }, 'skip-compression': { type: 'boolean' } },
+    path: TEXT,
+    sha256: SHA256,
+    size: { type: 'number' },
+    'uncompressed-sha256': SHA256,
+    'uncompressed-size': { type: 'number' },
+    'skip-compression': { type: 'boolean' },
   },
   ['path', 'sha256'],
 )
@@ -68,7 +72,11 @@ export const BUILD_META = documentKind<BuildMeta>(
   'build metadata',
   object(
     {
-      ...{ buildid: TEXT, name: TEXT, 'ostree-commit': TEXT, 'ostree-timestamp': TEXT, 'ostree-version': TEXT },
+      buildid: TEXT,
+      name: TEXT,
+      'ostree-commit': TEXT,
+      'ostree-timestamp': TEXT,
+      'ostree-version': TEXT,
       'coreos-assembler.basearch': TEXT,
       'coreos-assembler.container-config-git': object({ branch: TEXT, commit: TEXT, origin: TEXT }, [
         'commit',
@@ -81,13 +89,12 @@ export const BUILD_META = documentKind<BuildMeta>(
       'aws-winli': list(object({ name: TEXT, hvm: TEXT })),
       aliyun: list(object({ name: TEXT, id: TEXT })),
       gcp: object({ image: TEXT, project: TEXT, family: TEXT, url: TEXT }, ['image', 'url']),
-      ...{
-        ibmcloud: objects,
-        powervs: objects,
-        azure: object({ image: TEXT, url: TEXT }, ['url']),
-        kubevirt: container,
-      },
-      ...{ 'base-oscontainer': container, oscontainer: container },
+      ibmcloud: objects,
+      powervs: objects,
+      azure: object({ image: TEXT, url: TEXT }, ['url']),
+      kubevirt: container,
+      'base-oscontainer': container,
+      oscontainer: container,
     },
     ['buildid', 'name', 'ostree-commit', 'ostree-timestamp', 'ostree-version'],
   ),

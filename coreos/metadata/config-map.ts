@@ -39,10 +39,12 @@ export function bootImagesText({ releaseVersion, stream, streams }: BootImages):
       kind: 'ConfigMap',
       metadata: {
         annotations: Object.fromEntries(annotations) as Record<string, string>,
-        ...{ name: 'coreos-bootimages', namespace: 'openshift-machine-config-operator' },
+        name: 'coreos-bootimages',
+        namespace: 'openshift-machine-config-operator',
       },
       data: {
-        ...{ releaseVersion, stream: documentText(stream) },
+        releaseVersion,
+        stream: documentText(stream),
         ...(streams ? { streams: documentText(streams) } : {}),
       },
     },

@@ -48,7 +48,9 @@ test.each([
 
 test('images of RHEL CoreOS are gzip and unsigned; locations may be relative to the metadata', async () => {
   expect(await find('aarch64')).toEqual({
-    ...{ url: server.url('/s/builds/rhcos.raw.gz'), sha256: C, signature: 'where present' },
+    url: server.url('/s/builds/rhcos.raw.gz'),
+    sha256: C,
+    signature: 'where present',
   })
 })
 

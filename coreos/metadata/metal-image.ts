@@ -70,7 +70,9 @@ export function metalImageOf(
   if (!disk)
     throw missing(name, `no image for sectors of ${sectorSize} bytes`, `it has ${Object.keys(formats).join(', ')}`)
   return {
-    ...{ url: disk.location, sha256: disk.sha256, signature: 'where present' },
+    url: disk.location,
+    sha256: disk.sha256,
+    signature: 'where present',
     ...(disk.signature ? { signatureUrl: disk.signature } : {}),
   }
 }
@@ -128,7 +130,8 @@ function written(artifact: Artifact, url: string): Artifact {
   const at = (where: string) => (URL.canParse(where, url) ? new URL(where, url).href : where)
   return {
     ...artifact,
-    ...{ location: at(location), sha256: sha256.toLowerCase() },
+    location: at(location),
+    sha256: sha256.toLowerCase(),
     ...(signature ? { signature: at(signature) } : {}),
   }
 }

@@ -119,9 +119,11 @@ describe('the coreos-bootimages ConfigMap of the installer', () => {
     const boot = { releaseVersion: '0.0.1-snapshot', stream: nine, streams: { 'rhel-10': ten, 'rhel-9': nine } }
     const map = parse(bootImagesText(boot)) as { metadata: object; data: Record<string, string> }
     expect(map).toMatchObject({
-      ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
       metadata: {
-        ...{ namespace: 'openshift-machine-config-operator', name: 'coreos-bootimages' },
+        namespace: 'openshift-machine-config-operator',
+        name: 'coreos-bootimages',
         annotations: {
           'include.release.openshift.io/ibm-cloud-managed': 'true',
           'include.release.openshift.io/self-managed-high-availability': 'true',
@@ -177,11 +179,9 @@ test('the metal image of a stream is signed for Fedora CoreOS and not for RHEL C
   const fedora = (sectorSize: number) =>
     metalImageOf(stream('fcos-stable.json'), { architecture: 'x86_64', sectorSize }, 'stable')
   expect(fedora(512)).toEqual({
-    ...{
-      url: `${url}-metal.x86_64.raw.xz`,
-      signatureUrl: `${url}-metal.x86_64.raw.xz.sig`,
-      signature: 'where present',
-    },
+    url: `${url}-metal.x86_64.raw.xz`,
+    signatureUrl: `${url}-metal.x86_64.raw.xz.sig`,
+    signature: 'where present',
     sha256: 'ca1ef085991998a7d33d3d64b55323eea7a1b563ff1b36c363dbb415eeb4b47f',
   })
   expect(fedora(4096)).toMatchObject({ url: `${url}-metal4k.x86_64.raw.xz` })

@@ -117,7 +117,8 @@ export function withRelease(index: ReleaseIndex | null, release: Release, url: s
   const entry = {
     ...(commits.length > 0 ? { commits } : {}),
     ...(images.length > 0 ? { 'oci-images': images } : {}),
-    ...{ version: release.release, metadata: url },
+    version: release.release,
+    metadata: url,
   }
   const before = index?.releases ?? []
   const known = before.some(({ version }) => version === entry.version)

@@ -95,7 +95,8 @@ function releases(stream: Stream): StreamFinding[] {
   for (const [other, its] of all)
     if (its !== release)
       found.push({
-        ...{ kind: 'warning', path: `architectures.${other}` },
+        kind: 'warning',
+        path: `architectures.${other}`,
         message: `is release ${its}, while ${architecture} is ${release}`,
       })
   return found

@@ -8,7 +8,7 @@ const missing = (message: string, remedy: string): UserError =>
 const available = (names: readonly string[]): string => `it has ${names.join(', ') || 'none'}`
 
 /** Looks up a name from the user, so that `constructor` finds nothing. */
-const own = <T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
+const own = <T,>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
   map && Object.hasOwn(map, name) ? map[name] : undefined
 
 /** @throws UserError `stream-artifact`, in the words of stream-metadata-go */
@@ -100,7 +100,9 @@ export function liveFiles(stream: Stream, architecture: string): LiveFiles {
   return {
     release: releaseOf(stream, architecture),
     iso: disk(stream, architecture, 'metal', 'iso'),
-    ...{ kernel: file('kernel'), initramfs: file('initramfs'), rootfs: file('rootfs') },
+    kernel: file('kernel'),
+    initramfs: file('initramfs'),
+    rootfs: file('rootfs'),
   }
 }
 

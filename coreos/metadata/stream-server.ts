@@ -39,7 +39,8 @@ export async function serveStreams(options: StreamServerOptions): Promise<Stream
   const { folder, host = '127.0.0.1', port = 0, clock } = options
   return serveFiles({
     ...options,
-    ...{ host, port },
+    host,
+    port,
     find: async (path, headers) => {
       const decoded = decodedPath(path)
       if (decoded === undefined) return undefined

@@ -68,7 +68,10 @@ export const STREAM = documentKind<Stream>(
           artifacts: each(object({ release: TEXT, formats: each(formatSchema) })),
           images: object(
             {
-              ...{ aliyun: regions(image), aws: regions(image), ibmcloud: objects, powervs: objects },
+              aliyun: regions(image),
+              aws: regions(image),
+              ibmcloud: objects,
+              powervs: objects,
               gcp: object({ release: TEXT, project: TEXT, name: TEXT }),
               kubevirt: object({ release: TEXT, image: TEXT, 'digest-ref': TEXT }),
             },

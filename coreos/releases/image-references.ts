@@ -18,7 +18,8 @@ export interface ComponentTag {
 export const IMAGE_REFERENCES = documentKind<ImageReferences>(
   'list of image references',
   object({
-    ...{ kind: { const: 'ImageStream' }, apiVersion: { const: 'image.openshift.io/v1' } },
+    kind: { const: 'ImageStream' },
+    apiVersion: { const: 'image.openshift.io/v1' },
     metadata: object({ name: TEXT }),
     spec: object({ tags: list(object({ name: TEXT, from: object({ kind: TEXT, name: TEXT }) })) }),
   }),

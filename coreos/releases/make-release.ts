@@ -65,12 +65,16 @@ export function makeRelease(parts: ReleaseParts): MadeRelease {
   const components = componentTags(parts, content && { image: content.image, annotations: content.labels, repository })
   const architectures = architecturesOf(builds, bootImages)
   const references: ImageReferences = {
-    ...{ kind: 'ImageStream', apiVersion: 'image.openshift.io/v1' },
+    kind: 'ImageStream',
+    apiVersion: 'image.openshift.io/v1',
     metadata: { name: version, creationTimestamp: created },
     spec: { lookupConf: { local: false }, tags: components },
   }
   const metadata: ReleaseMetadata = {
-    ...{ kind: 'cincinnati-metadata-v0', version, previous: [], next: [] },
+    kind: 'cincinnati-metadata-v0',
+    version,
+    previous: [],
+    next: [],
     // As in the release images for several architectures.
     ...(architectures.length > 1 ? { metadata: { 'release.openshift.io/architecture': 'multi' } } : {}),
   }
@@ -82,7 +86,8 @@ export function makeRelease(parts: ReleaseParts): MadeRelease {
   const image = makeImage({
     files: Object.fromEntries(architectures.map((architecture) => [architecture, files])),
     labels: { 'io.openshift.release': version },
-    ...{ created, comment: 'Release image' },
+    created,
+    comment: 'Release image',
   })
   return {
     image,

@@ -58,15 +58,13 @@ export async function openRelease(images: Images, place: ImagePlace): Promise<Op
   const version = versionOf(image, references, metadata)
   const component = (name: string) => componentImage(images, place, references, name)
   return {
-    ...{
-      pullspec: opened.pullspec,
-      version,
-      architectures: opened.architectures,
-      references,
-      metadata,
-      image,
-      component,
-    },
+    pullspec: opened.pullspec,
+    version,
+    architectures: opened.architectures,
+    references,
+    metadata,
+    image,
+    component,
     name: opened.pullspec,
     remedy: `name a release with ${CONFIG_MAP}, or with a component ${CONTENT} whose image has ${BOOT_IMAGE}`,
     manifests: async () => manifestsOf(images, image),

@@ -47,7 +47,9 @@ describe('row 12: bootimage.json in a release image', () => {
     const { architectures, drift } = bootImageInfo({ builds, bootImages: null })
     expect(drift).toEqual([])
     expect(architectures['x86_64']).toMatchObject({
-      ...{ release: '10.2.20260715-0', base: 'quay.io/os/base@sha256:ba5e', derived: null },
+      release: '10.2.20260715-0',
+      base: 'quay.io/os/base@sha256:ba5e',
+      derived: null,
       platforms: { metal: ['4k.raw.gz', 'iso', 'pxe', 'raw.gz'], vmware: ['ova'] },
       amis: { 'us-east-1': 'ami-x861', 'eu-west-1': 'ami-x862' },
     })
@@ -59,7 +61,8 @@ describe('row 12: bootimage.json in a release image', () => {
       bootImageInfo({ builds, bootImages: { releaseVersion: '4.22.0', stream: change, streams: null } })
     expect(of(stream).drift).toEqual([])
     const older = streamOfBuilds({
-      ...{ bootImages: null, builds: { x86_64: buildMeta('x86_64', { ...RHCOS, version: '10.2.20260101-0' }) } },
+      bootImages: null,
+      builds: { x86_64: buildMeta('x86_64', { ...RHCOS, version: '10.2.20260101-0' }) },
     })!
     expect(of(older).drift).toContainEqual({
       path: 'architectures.x86_64.artifacts.metal.release',

@@ -45,7 +45,8 @@ export async function discover(options: DiscoverOptions): Promise<FoundSystem[]>
   const all = options.ranges.flatMap(addressesIn)
   if (all.length > MOST)
     throw new UserError('run-options', `${all.length} addresses are more than ${MOST}`, {
-      ...{ kind: 'usage', remedy: 'name smaller networks, one after another' },
+      kind: 'usage',
+      remedy: 'name smaller networks, one after another',
     })
   const found: FoundSystem[][] = all.map(() => [])
   const shared = sharedAbort()
@@ -65,7 +66,8 @@ export function addressesIn(range: string): string[] {
   if (first === '' && /^[A-Za-z][\w.-]*(:\d+)?$/.test(range)) return [range]
   if (first === '' || parts.some((part) => part > 255) || size > 32 || size < 16)
     throw new UserError('run-options', `${range} is neither an address nor a network`, {
-      ...{ kind: 'usage', remedy: 'write it as 192.0.2.7 or 192.0.2.0/28' },
+      kind: 'usage',
+      remedy: 'write it as 192.0.2.7 or 192.0.2.0/28',
     })
   const count = 2 ** (32 - size)
   const base = parts.reduce((sum, part) => sum * 256 + part, 0)
@@ -131,7 +133,13 @@ async function isRedfish(
   const agent = bmcAgent(at, certificate === null ? {} : { certificate })
   try {
     const answer = await exchange({
-      ...{ url: at, method: 'GET', headers: { accept: 'application/json' }, agent, tls: {}, clock, signal },
+      url: at,
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      agent,
+      tls: {},
+      clock,
+      signal,
       limits: { ...DEFAULT_LIMITS, header: ANSWER_TIMEOUT, silence: ANSWER_TIMEOUT },
     })
     const bytes = await readUpTo(2 ** 20, answer.body)
@@ -158,7 +166,10 @@ async function systemsOf(url: string, certificate: string | null, options: Disco
     for (const path of paths) {
       const system = await client.get(path, signal)
       found.push({
-        ...{ url, certificate, refused: null, serial: textIn(system, 'SerialNumber') ?? null },
+        url,
+        certificate,
+        refused: null,
+        serial: textIn(system, 'SerialNumber') ?? null,
         system: paths.length > 1 ? path : null,
         product: [textIn(system, 'Manufacturer'), textIn(system, 'Model')].filter(Boolean).join(' ') || null,
         macs: await macsOf(client, textIn(objectIn(system, 'EthernetInterfaces'), '@odata.id'), signal),

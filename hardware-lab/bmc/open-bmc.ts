@@ -27,7 +27,8 @@ export async function accountOf(
   const { username = 'admin', password } = bmc
   if (!password)
     throw new UserError('hosts-secret', `the BMC of ${name} has no password`, {
-      ...{ kind: 'usage', remedy: 'name its source: bmc.password: {env: BMC_PASSWORD}' },
+      kind: 'usage',
+      remedy: 'name its source: bmc.password: {env: BMC_PASSWORD}',
     })
   return {
     username:

@@ -210,10 +210,17 @@ export class RedfishClient implements AsyncDisposable {
     const { clock } = this.#options
     const url = new URL(path, this.#options.url)
     const answer = await exchange({
-      ...{ url, method, agent: this.#agent, tls: {}, clock, signal },
+      url,
+      method,
+      agent: this.#agent,
+      tls: {},
+      clock,
+      signal,
       limits: { ...DEFAULT_LIMITS, header: seconds(60), silence: seconds(60) },
       headers: {
-        ...{ accept: 'application/json', 'odata-version': '4.0', ...headers },
+        accept: 'application/json',
+        'odata-version': '4.0',
+        ...headers,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

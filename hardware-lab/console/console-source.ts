@@ -76,7 +76,12 @@ async function byRedfish(host: Host, options: ConsoleOptions): Promise<ConsolePr
   return {
     argv: [
       ...(['ssh', '-tt', '-o', 'NumberOfPasswordPrompts=1', '-o', 'StrictHostKeyChecking=yes'] as const),
-      ...['-o', 'ServerAliveInterval=30', '-p', String(ssh.port), '-l', username],
+      '-o',
+      'ServerAliveInterval=30',
+      '-p',
+      String(ssh.port),
+      '-l',
+      username,
       new URL(host.bmc!.redfish!).hostname.replace(/^\[|\]$/g, ''),
       ...(ssh.command === undefined ? [] : [ssh.command]),
     ],

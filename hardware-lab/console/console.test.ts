@@ -33,9 +33,14 @@ async function printed(...settings: string[]): Promise<string[]> {
   const [host] = parseHosts(text, join(folder, 'hosts.yaml')).hosts
   const signal = AbortSignal.timeout(10_000)
   const program = await consoleProgram(host!, {
-    ...{ folder, scratch: folder, known: new KnownSecrets(), signal },
+    folder,
+    scratch: folder,
+    known: new KnownSecrets(),
+    signal,
     variables: { PATH: `${folder}:${process.env['PATH']}`, BMC_PASSWORD: 's3cret' },
-    ...{ clock: systemClock(), random: systemRandom, logger: silent },
+    clock: systemClock(),
+    random: systemRandom,
+    logger: silent,
   })
   if (!program) return []
   expect(program.argv.join(' ')).not.toContain('s3cret')
@@ -85,7 +90,8 @@ describe('the console of a host is shown', () => {
   test('by no program where its Redfish service has none, which is said', async () => {
     await using bmc = await StrangeBmc.open()
     await expect(printed(`bmc: {redfish: "${bmc.url}", ${ACCOUNT}, console: redfish}`)).rejects.toMatchObject({
-      ...{ code: 'bmc-lacks', message: expect.stringMatching(/offers no serial console by SSH or IPMI/) as string },
+      code: 'bmc-lacks',
+      message: expect.stringMatching(/offers no serial console by SSH or IPMI/) as string,
     })
   })
 })
@@ -95,7 +101,13 @@ test('a program that never ends is ended with the capture, and so is what it has
   const clock = systemClock()
   const stubborn = `trap '' TERM INT HUP; sleep 600 & echo "pids $$ $!"; while :; do echo still here; sleep 0.05; done`
   const capture = new ConsoleCapture({
-    ...{ host: 'a', file, findings: [], clock, logger: silent, mask: (text) => text, onFinding: () => {} },
+    host: 'a',
+    file,
+    findings: [],
+    clock,
+    logger: silent,
+    mask: (text) => text,
+    onFinding: () => {},
     open: (signal) =>
       Promise.resolve(programLines({ argv: ['sh', '-c', stubborn], variables: process.env }, clock, signal)),
   })
@@ -125,7 +137,12 @@ test('a console is stored with the time of each line, opened again when it ends,
   let found = () => {}
   const all = new Promise<void>((resolve) => (found = resolve))
   const capture = new ConsoleCapture({
-    ...{ host: 'a', file, findings, clock: systemClock(), logger: silent, pause: 10 },
+    host: 'a',
+    file,
+    findings,
+    clock: systemClock(),
+    logger: silent,
+    pause: 10,
     open: (signal) => {
       const from = lines(rounds.shift()!)
       return Promise.resolve({ [Symbol.asyncIterator]: () => from, signal })

@@ -51,7 +51,8 @@ function fill(text: string, file: string, values: Record<string, string | number
         'hosts-file',
         `${file} wants a value ${name}, which the host does not have${didYouMean(name, Object.keys(values))}`,
         {
-          ...{ kind: 'usage', remedy: 'put it under ignition.values' },
+          kind: 'usage',
+          remedy: 'put it under ignition.values',
         },
       )
     return json ? JSON.stringify(String(value)).slice(1, -1) : String(value)

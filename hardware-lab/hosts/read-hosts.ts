@@ -26,7 +26,8 @@ export async function readHosts(path: string): Promise<HostsFile> {
     text = await readNamedText(path)
   } catch (cause) {
     throw new UserError('hosts-file', `${path} cannot be read`, {
-      ...{ kind: 'usage', cause },
+      kind: 'usage',
+      cause,
       remedy: 'write one with ironstage run init',
     })
   }

@@ -60,7 +60,9 @@ export async function readSecret(setting: SecretSetting, what: string, parts: Se
   }
   const [program, ...args] = setting.command
   const { stdout } = await run(program!, args, {
-    ...{ cwd: parts.folder, timeout: 30_000, env: parts.variables as NodeJS.ProcessEnv },
+    cwd: parts.folder,
+    timeout: 30_000,
+    env: parts.variables as NodeJS.ProcessEnv,
     ...(parts.signal ? { signal: parts.signal } : {}),
   }).catch((error: NodeJS.ErrnoException & { code?: unknown }) => {
     // The message of an exec error has the arguments and all output.

@@ -37,7 +37,8 @@ test('clients that disconnect or never read block neither other clients nor the 
     await writeFile(path, bytes)
     const errors: string[] = []
     const host = await openImageHost({
-      ...{ ...parts, address: '127.0.0.1' },
+      ...parts,
+      address: '127.0.0.1',
       logger: (level, message) => void (level === 'error' && errors.push(message)),
     })
     if (host.reach.kind !== 'network') throw new Error(host.reach.kind)
@@ -75,6 +76,8 @@ test.each([
   ['127.0.0.1:99999', /is not an address/],
 ])('--serve-image %s is refused', async (address, says) => {
   await expect(openImageHost({ address, ...parts })).rejects.toMatchObject({
-    ...{ code: 'run-options', kind: 'usage', message: expect.stringMatching(says) as string },
+    code: 'run-options',
+    kind: 'usage',
+    message: expect.stringMatching(says) as string,
   })
 })

@@ -26,7 +26,11 @@ export async function openImageHost({ address, clock, random, logger }: ImageHos
   const { host, port } = placeIn(address)
   const files = new Map<string, { path: string; digest: string }>()
   const server = await serveFiles({
-    ...{ host, port, clock, random, logger },
+    host,
+    port,
+    clock,
+    random,
+    logger,
     find: (asked) => {
       const file = files.get(asked)
       return file && fileRepresentation(file.path, clock, `"${file.digest}"`)
@@ -34,7 +38,8 @@ export async function openImageHost({ address, clock, random, logger }: ImageHos
   }).catch((cause: unknown) => {
     const own = ownAddresses()
     throw new UserError('run-options', `no image can be served at ${address}`, {
-      ...{ kind: 'usage', cause },
+      kind: 'usage',
+      cause,
       remedy: `name an address of this machine that the hosts reach${own.length > 0 ? `: ${own.join(', ')}` : ''}`,
     })
   })
@@ -59,11 +64,13 @@ function placeIn(address: string): { host: string; port: number } {
   const host = six ?? four
   if (host === undefined || Number(port) > 65535)
     throw new UserError('run-options', `--serve-image ${address} is not an address`, {
-      ...{ kind: 'usage', remedy: 'write HOST, HOST:PORT or [IPV6]:PORT' },
+      kind: 'usage',
+      remedy: 'write HOST, HOST:PORT or [IPV6]:PORT',
     })
   if (host === '0.0.0.0' || host === '::')
     throw new UserError('run-options', `--serve-image ${address}: hosts cannot connect to ${host}`, {
-      ...{ kind: 'usage', remedy: 'name the address of this machine that they reach' },
+      kind: 'usage',
+      remedy: 'name the address of this machine that they reach',
     })
   return { host, port: Number(port) }
 }

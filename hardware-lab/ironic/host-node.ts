@@ -44,7 +44,8 @@ export function nodeFieldsOf(
       ...(ironic['driver-info'] as JsonObject | undefined),
     },
     boot_interface: ironic['boot-interface'] ?? usual,
-    ...{ deploy_interface: 'custom-agent', inspect_interface: 'agent' },
+    deploy_interface: 'custom-agent',
+    inspect_interface: 'agent',
   }
 }
 
@@ -57,7 +58,8 @@ function redfishInfo(
     ...(system === undefined
       ? {}
       : { redfish_system_id: system.startsWith('/') ? system : `/redfish/v1/Systems/${system}` }),
-    ...{ redfish_username: username, redfish_password: password },
+    redfish_username: username,
+    redfish_password: password,
     ...(insecure ? { redfish_verify_ca: false } : {}),
   }
 }
@@ -67,6 +69,7 @@ function ipmiInfo(ipmi: string, { username, password }: { username: string; pass
   return {
     ipmi_address: six ?? four ?? ipmi,
     ...(port === undefined ? {} : { ipmi_port: Number(port) }),
-    ...{ ipmi_username: username, ipmi_password: password },
+    ipmi_username: username,
+    ipmi_password: password,
   }
 }

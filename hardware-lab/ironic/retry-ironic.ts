@@ -18,7 +18,10 @@ export async function retried<T>(
   let reported = ''
   try {
     return await askAgain(ask, {
-      ...{ isPassing, every, clock, signal },
+      isPassing,
+      every,
+      clock,
+      signal,
       onWait: (text) => {
         if (text !== reported) report({ event: 'progress', host: host.name, stage, text: (reported = text) })
       },

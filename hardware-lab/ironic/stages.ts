@@ -11,8 +11,13 @@ import { MARK, nodeFieldsOf, nodeNameOf } from './host-node.js'
 
 /** States in which a node that a run has registered is taken back, by a verb that writes no disk. */
 const UNDONE: Partial<Record<ProvisionState, 'manage' | 'deleted'>> = {
-  ...{ enroll: 'manage', available: 'manage', 'clean failed': 'manage', 'inspect failed': 'manage' },
-  ...{ active: 'deleted', 'deploy failed': 'deleted', error: 'deleted' },
+  enroll: 'manage',
+  available: 'manage',
+  'clean failed': 'manage',
+  'inspect failed': 'manage',
+  active: 'deleted',
+  'deploy failed': 'deleted',
+  error: 'deleted',
 }
 
 /**
@@ -24,7 +29,7 @@ const UNDONE: Partial<Record<ProvisionState, 'manage' | 'deleted'>> = {
 export async function register(context: HostContext, signal: AbortSignal): Promise<'done'> {
   const { host, state, access, ironic } = context
   const { client } = ironic!
-  const ask = <T>(question: () => Promise<T>) => retried(context, 'register', signal, question)
+  const ask = <T,>(question: () => Promise<T>) => retried(context, 'register', signal, question)
   const fields = nodeFieldsOf(host, await access.bmcAccount(host, signal))
   const name = nodeNameOf(host)
   const known = (await ask(() => client.nodes({ detail: true }))).find((node) => node.name === name)
@@ -73,7 +78,7 @@ export async function inspect(context: HostContext, signal: AbortSignal): Promis
   const { host, state, ironic } = context
   const { client } = ironic!
   const { node } = state.ironic!
-  const ask = <T>(question: () => Promise<T>) => retried(context, 'inspect', signal, question)
+  const ask = <T,>(question: () => Promise<T>) => retried(context, 'inspect', signal, question)
   const ready: ProvisionState[] = ['manageable', 'inspect failed']
   if (ready.includes((await ask(() => client.node(node))).provision_state))
     await ask(() => client.provision(node, 'inspect'))
@@ -84,7 +89,11 @@ export async function inspect(context: HostContext, signal: AbortSignal): Promis
     systemSerial: inventory.system_vendor?.serial_number || null,
     product:
       [inventory.system_vendor?.manufacturer, inventory.system_vendor?.product_name].filter(Boolean).join(' ') || null,
-    ...{ diskPath: disk.name, diskModel: disk.model, diskSerial: disk.serial, diskWwn: disk.wwn, diskSize: disk.size },
+    diskPath: disk.name,
+    diskModel: disk.model,
+    diskSerial: disk.serial,
+    diskWwn: disk.wwn,
+    diskSize: disk.size,
     contents: null,
   } satisfies Partial<HostState['facts']>)
   await refuseUnexpected(host, state.facts, () => Promise.resolve(inventory))
@@ -132,7 +141,11 @@ export async function deploy(context: HostContext, signal: AbortSignal): Promise
     )
   }
   await asked(context, {
-    ...{ stage: 'deploy', verb: 'active', from: 'available', to: 'active', signal },
+    stage: 'deploy',
+    verb: 'active',
+    from: 'available',
+    to: 'active',
+    signal,
     more: {
       // BareMetal Operator sends the same: the config as user data, the rest as meta data, a step of priority 80.
       configdrive: {
@@ -144,7 +157,9 @@ export async function deploy(context: HostContext, signal: AbortSignal): Promise
         },
       },
       deploy_steps: stepsOf(host).map(({ step, args }, index) => ({
-        ...{ interface: 'deploy', step, priority: 80 - index },
+        interface: 'deploy',
+        step,
+        priority: 80 - index,
         args: { ...args, ...(step === 'install_coreos' ? deletedKargs(host) : {}) } as JsonObject,
       })),
     },

@@ -54,7 +54,9 @@ async function factsOf(on: RealTarget, before: HostFacts): Promise<Partial<HostF
   return {
     systemSerial: before.systemSerial ?? (await dmi('product_serial')),
     product: before.product ?? (await dmi('product_name')),
-    ...{ diskPath: disk.path, diskModel: disk.model, diskSize: disk.size },
+    diskPath: disk.path,
+    diskModel: disk.model,
+    diskSize: disk.size,
     diskSerial: isLoop ? null : (device?.serial ?? null),
     diskWwn: isLoop ? null : (device?.wwn ?? null),
     contents:

@@ -24,7 +24,11 @@ export async function firstBoot(context: HostContext, signal: AbortSignal): Prom
       appendKargs: host['append-kargs'] ?? [],
       deleteKargs: host['delete-kargs'] ?? [],
     },
-    ...{ timeout: limitsOf(host, 'first-boot').time, every, clock, logger, signal },
+    timeout: limitsOf(host, 'first-boot').time,
+    every,
+    clock,
+    logger,
+    signal,
   })
   state.checks = verified.checks.map(({ what, ok, found }) => ({ what, ok, found }))
   return 'done'

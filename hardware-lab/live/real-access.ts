@@ -62,7 +62,10 @@ export function realAccess(options: RealAccessOptions): HostAccess {
       const [device, yesErase] = deviceOf(host)
       const allow = [...((host.allow ?? []) as Capability[]), ...(reboot ? (['reboot'] as const) : [])]
       const request: RealTargetRequest = {
-        ...{ target: sshUrlOf(host), device, yesErase, allow: [...new Set(allow)] },
+        target: sshUrlOf(host),
+        device,
+        yesErase,
+        allow: [...new Set(allow)],
         disposable: host['target-is-disposable'] ?? false,
         installer: host.installer,
         ssh: { hostKeys: host.ssh['host-keys'] ?? [], configFile: await configFile(host, options) },

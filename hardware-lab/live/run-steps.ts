@@ -35,7 +35,13 @@ export async function runSteps(context: HostContext, signal: AbortSignal): Promi
     })
     try {
       await runStep({
-        ...{ step, on: attached, clock, random, logger, signal, nodeUuid: nodeUuid(context.runId, host.name) },
+        step,
+        on: attached,
+        clock,
+        random,
+        logger,
+        signal,
+        nodeUuid: nodeUuid(context.runId, host.name),
         args: argumentsOf(host, step, args, ignition),
         ...(managers ? { managers } : {}),
         onEvent: (event) => {

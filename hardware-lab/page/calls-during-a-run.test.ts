@@ -40,7 +40,12 @@ describe('calls of the control API while a run goes on', () => {
     const file = await readHosts(`${runs.folder}/hosts.yaml`)
     const followed = follower()
     await using rehearsal = await openRehearsal({
-      ...{ file, hosts: file.hosts, faults: [], folder: `${runs.folder}/lab`, variables: {}, run: followed.progress },
+      file,
+      hosts: file.hosts,
+      faults: [],
+      folder: `${runs.folder}/lab`,
+      variables: {},
+      run: followed.progress,
       ...parts(),
     })
     await using page = await openRunPage(followed, { control: rehearsal.control, ...parts() })

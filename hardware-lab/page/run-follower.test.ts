@@ -13,7 +13,11 @@ function followed(change: (host: HostState) => void = () => {}) {
 }
 
 const stage = (status: 'started' | 'done' | 'failed', more: object = {}) => ({
-  ...{ status, attempts: 1, startedAt: BEGAN, seconds: status === 'started' ? null : 3, failure: null },
+  status,
+  attempts: 1,
+  startedAt: BEGAN,
+  seconds: status === 'started' ? null : 3,
+  failure: null,
   ...more,
 })
 

@@ -47,7 +47,10 @@ export class RunFollower {
   }
 
   readonly progress = (): RunProgress => ({
-    ...{ id: this.#id, ...this.#run, isOver: this.#isOver, report: this.#report },
+    id: this.#id,
+    ...this.#run,
+    isOver: this.#isOver,
+    report: this.#report,
     hosts: [...this.#states.values()].map((state) => hostOf(state, this.#latest.get(state.name))),
   })
 
@@ -63,9 +66,12 @@ function hostOf(state: HostState, latest: Latest | undefined): RunHost {
   const present = stages.find(([, { status }]) => status === 'started')?.[1]
   const failure = stages.find(([, { status }]) => status === 'failed')?.[1].failure ?? present?.failure
   return {
-    ...{ host: state.name, outcome: state.outcome },
+    host: state.name,
+    outcome: state.outcome,
     stages: stages.map(([stage, { status, attempts, seconds }]) => ({
-      ...{ stage, status, attempts },
+      stage,
+      status,
+      attempts,
       seconds: status === 'started' ? null : seconds,
     })),
     since: present ? new Date(present.startedAt).toISOString() : null,

@@ -62,20 +62,20 @@ export function openRunPage(
         await openMachines({ stateDir: null, clock, random, probe, logger, pace: NO_PACE, events }),
       )
       const real = machineControl({
-        ...{
-          probe,
-          clock,
-          logger,
-          seed: 1,
-          machines: () => machines,
-          page: true,
-          run: follower.progress,
-          isReal: true,
-        },
+        probe,
+        clock,
+        logger,
+        seed: 1,
+        machines: () => machines,
+        page: true,
+        run: follower.progress,
+        isReal: true,
         spec: () => {
           throw new Error('machines of real hosts are not made')
         },
-        ...{ source: { kind: 'boot order' }, made: () => Promise.resolve(), setAccount: () => {} },
+        source: { kind: 'boot order' },
+        made: () => Promise.resolve(),
+        setAccount: () => {},
       })
       scope.onClose(() => real.end())
       return real

@@ -103,7 +103,11 @@ function newRecord({
     .replaceAll(/[-:]|\..*$/g, '')
     .replace('T', '-')
   return {
-    ...{ id: `${now}-${uuid(random).slice(0, 4)}`, file, startedAt: clock.now(), endedAt: null, rehearsed },
+    id: `${now}-${uuid(random).slice(0, 4)}`,
+    file,
+    startedAt: clock.now(),
+    endedAt: null,
+    rehearsed,
     hosts: hosts.map(({ name }) => name),
     ...(checkOnly ? { checkOnly } : {}),
     ...(ironic ? { throughIronic: ironic.url } : {}),

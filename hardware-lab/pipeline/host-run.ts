@@ -110,7 +110,11 @@ export class HostRun implements AsyncDisposable {
     const { name } = stage
     const { time, retries, pause } = limitsOf(host, name)
     const entry = (state.stages[name] ??= {
-      ...{ status: 'started', attempts: 0, startedAt: clock.now(), seconds: null, failure: null },
+      status: 'started',
+      attempts: 0,
+      startedAt: clock.now(),
+      seconds: null,
+      failure: null,
     })
     for (;;) {
       entry.status = 'started'
@@ -173,7 +177,10 @@ export class HostRun implements AsyncDisposable {
   #capture(): ConsoleCapture {
     const { host, state, folder, access, clock, logger, onEvent } = this.#options
     return new ConsoleCapture({
-      ...{ host: host.name, file: join(folder.path, 'console', `${host.name}.log`), clock, logger },
+      host: host.name,
+      file: join(folder.path, 'console', `${host.name}.log`),
+      clock,
+      logger,
       open: (signal) => access.openConsole(host, signal),
       mask: (text) => access.mask(text),
       findings: state.console,
@@ -191,7 +198,17 @@ export class HostRun implements AsyncDisposable {
     const { host, state, folder, access, runId, ironic, managers, every, clock, random, logger, onEvent } =
       this.#options
     return {
-      ...{ host, state, folder, access, runId, ironic, managers, every, clock, random, logger },
+      host,
+      state,
+      folder,
+      access,
+      runId,
+      ironic,
+      managers,
+      every,
+      clock,
+      random,
+      logger,
       bmc: (signal) => {
         this.#bmc ??= access.openBmc(host, signal)
         this.#bmc.catch(() => (this.#bmc = undefined))
@@ -228,17 +245,20 @@ function masked(event: RunEvent, access: HostAccess): RunEvent {
 
 /** Refusals stay what they are; a second look helps against what comes and goes. */
 const FINAL = new Set([
-  ...['hosts-file', 'hosts-secret', 'butane', 'outcome-unknown', 'hardware-changed', 'hardware-unexpected'],
-  ...[
-    'bmc-certificate',
-    'bmc-lacks',
-    'disk-in-use',
-    'no-disk',
-    'ironic-node',
-    'host-key-unknown',
-    'host-key-changed',
-    'ssh-other-host',
-  ],
+  'hosts-file',
+  'hosts-secret',
+  'butane',
+  'outcome-unknown',
+  'hardware-changed',
+  'hardware-unexpected',
+  'bmc-certificate',
+  'bmc-lacks',
+  'disk-in-use',
+  'no-disk',
+  'ironic-node',
+  'host-key-unknown',
+  'host-key-changed',
+  'ssh-other-host',
 ])
 
 const isWorthRepeating = (_: HostStage, { code }: Failure): boolean => !FINAL.has(code)

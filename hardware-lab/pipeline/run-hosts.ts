@@ -86,20 +86,18 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
       const managers = await options.managersOf?.(host)
       const { access, every = seconds(2), logger } = options
       const run = new HostRun({
-        ...{
-          host,
-          state,
-          folder,
-          access,
-          runId: record.id,
-          ironic: options.ironic ?? null,
-          managers,
-          every,
-          clock,
-          random,
-          logger,
-          onEvent,
-        },
+        host,
+        state,
+        folder,
+        access,
+        runId: record.id,
+        ironic: options.ironic ?? null,
+        managers,
+        every,
+        clock,
+        random,
+        logger,
+        onEvent,
         stopping: () => stopping() === 'after the stage',
       })
       runs.push(run)
@@ -176,7 +174,8 @@ class HostLocks implements AsyncDisposable {
     const key = sha256Hex(machineKeyOf(host)).slice(0, 32)
     const lock = await this.#lock(key).catch((cause: unknown) => {
       throw new UserError('run-state', `the locks of hosts in ${this.folder} cannot be used`, {
-        ...{ cause, remedy: 'check that folder: runs of one user find each other by its files' },
+        cause,
+        remedy: 'check that folder: runs of one user find each other by its files',
       })
     })
     if (lock) this.#held.push(lock)

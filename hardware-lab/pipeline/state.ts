@@ -94,20 +94,31 @@ export interface RunRecord {
 }
 
 const noFacts = (): HostFacts => ({
-  ...{ bmcSerial: null, systemSerial: null, product: null, diskPath: null, diskModel: null },
-  ...{ diskSerial: null, diskWwn: null, diskSize: null, contents: [] },
+  bmcSerial: null,
+  systemSerial: null,
+  product: null,
+  diskPath: null,
+  diskModel: null,
+  diskSerial: null,
+  diskWwn: null,
+  diskSize: null,
+  contents: [],
 })
 
 export const newHostState = (name: string): HostState => ({
-  ...{ name, outcome: 'waiting', skipped: null, stages: {}, facts: noFacts(), live: null, nonce: null },
-  ...{
-    steps: { done: 0, attempt: 1, runs: [] },
-    ironic: null,
-    rebooting: false,
-    checks: [],
-    postChecks: [],
-    console: [],
-  },
+  name,
+  outcome: 'waiting',
+  skipped: null,
+  stages: {},
+  facts: noFacts(),
+  live: null,
+  nonce: null,
+  steps: { done: 0, attempt: 1, runs: [] },
+  ironic: null,
+  rebooting: false,
+  checks: [],
+  postChecks: [],
+  console: [],
 })
 
 /** The identity of a host in the run before. */

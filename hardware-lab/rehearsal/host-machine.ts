@@ -14,7 +14,8 @@ export function machineOf(host: Host, index: number): MachineSpec {
   const size = Math.max(first.size, expect['disk-size'] === undefined ? 0 : parseSize(String(expect['disk-size'])))
   const kernelName = disk.name?.replace(/^\/dev\//, '')
   const wanted: DiskSpec = {
-    ...{ ...first, size },
+    ...first,
+    size,
     ...(kernelName === undefined ? {} : { name: kernelName }),
     ...(serial === undefined ? {} : { serial }),
     ...(disk.wwn === undefined ? {} : { wwn: disk.wwn }),
@@ -26,7 +27,10 @@ export function machineOf(host: Host, index: number): MachineSpec {
     .slice(nics.length)
     .map((mac, at) => ({ ...spec.nics[1]!, name: `eno${at + 3}`, mac: mac.toLowerCase() }))
   return {
-    ...{ ...spec, id: name, bmc: { address: name, systemId: name }, metalImage: REHEARSAL_IMAGE },
+    ...spec,
+    id: name,
+    bmc: { address: name, systemId: name },
+    metalImage: REHEARSAL_IMAGE,
     serial: expect.serial ?? `RH-${sha256Hex(name).slice(0, 8).toUpperCase()}`,
     ...(expect.product === undefined ? {} : { product: expect.product }),
     ...(expect.cpus === undefined ? {} : { cpus: Math.max(spec.cpus, expect.cpus) }),

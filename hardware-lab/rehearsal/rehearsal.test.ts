@@ -31,7 +31,13 @@ test('a rehearsed host goes through every stage, over Redfish and SSH, to a prov
   )
   const report = await runs.run()
   expect(report.hosts[0]!.stages.map(({ stage, status }) => `${stage} ${status}`)).toEqual([
-    ...['bmc done', 'boot done', 'ssh done', 'check done', 'steps done', 'power done', 'first-boot done'],
+    'bmc done',
+    'boot done',
+    'ssh done',
+    'check done',
+    'steps done',
+    'power done',
+    'first-boot done',
     'post-checks done',
   ])
   expect(report.hosts[0]!.checks).toContainEqual({ what: 'hostname', ok: true, found: 'the hostname is node-1' })
@@ -145,7 +151,9 @@ test('a run that has not ended is not forgotten without a word', async () => {
   await using runs = await RehearsedRuns.make(hostsYaml(1))
   const first = await runs.run({ stopping: () => 'after the stage' })
   await expect(runs.run()).rejects.toMatchObject({
-    ...{ code: 'run-state', kind: 'usage', message: expect.stringContaining(`the run ${first.id} in `) as string },
+    code: 'run-state',
+    kind: 'usage',
+    message: expect.stringContaining(`the run ${first.id} in `) as string,
     remedy: 'go on with --resume, or forget it and begin anew with --restart',
   })
   expect((await runs.run({ resume: true })).id).toBe(first.id)

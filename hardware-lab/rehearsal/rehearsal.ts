@@ -67,9 +67,17 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
   const fronts = new Map<string, SshFront>()
   const probe = new Probe()
   const control = machineControl({
-    ...{ probe, clock, logger, seed, machines: () => machines, links: true, page: true },
+    probe,
+    clock,
+    logger,
+    seed,
+    machines: () => machines,
+    links: true,
+    page: true,
     spec: (number) => machineOf(hosts[number - 1]!, number - 1),
-    ...{ source: { kind: 'boot order' }, made: () => Promise.resolve(), setAccount: () => {} },
+    source: { kind: 'boot order' },
+    made: () => Promise.resolve(),
+    setAccount: () => {},
     ...(options.run ? { run: options.run } : {}),
   })
   scope.onClose(() => control.end())
@@ -84,8 +92,13 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
   const medium = scope.use(await serveLiveMedium(join(folder, 'live.iso'), addresses, { clock, random, logger }))
   const machines = scope.use(
     await openMachines({
-      ...{ stateDir: join(folder, 'machines'), clock, random, probe, pace: options.pace ?? NO_PACE },
-      ...{ logger: withFields(logger, { room: 'machine' }), network: bootNetwork({ clock }) },
+      stateDir: join(folder, 'machines'),
+      clock,
+      random,
+      probe,
+      pace: options.pace ?? NO_PACE,
+      logger: withFields(logger, { room: 'machine' }),
+      network: bootNetwork({ clock }),
       events: { ramdiskUp: () => {}, down: ({ spec }, boot) => fronts.get(spec.id)?.down(boot.id) },
     }),
   )
@@ -105,7 +118,11 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
   // A dark BMC is one BMC: faults tell them apart by the name that they know from Ironic's nodes.
   const ofBmcs = new Probe({ outer: probe, extend: (point) => ({ ...point, node: point['machine'] }) })
   const { dispatch } = createRedfishService({
-    ...{ machines, clock, random, probe: ofBmcs, logger },
+    machines,
+    clock,
+    random,
+    probe: ofBmcs,
+    logger,
     accounts: {
       of: () => account,
       admits: (_, caller) => caller.username === account.username && isSameSecret(caller.password, account.password),
@@ -135,7 +152,9 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
       surroundings: { home: folder, userName: 'root', agentSocket: null, configFile: sshConfig },
       secrets: { ask: () => Promise.resolve(null) },
       pins: parsePins([`live=${front.liveKey}`]),
-      ...{ clock, random, logger },
+      clock,
+      random,
+      logger,
     })
   }
   return {
@@ -166,7 +185,10 @@ export const EVERY = 50
 function rehearsed(host: Host, url: string, account: { username: string; password: string }, iso: string): Host {
   const { image: _, 'image-sha256': __, ...rest } = host
   const bmc = {
-    ...{ redfish: url, system: host.name, username: account.username, password: { text: account.password } },
+    redfish: url,
+    system: host.name,
+    username: account.username,
+    password: { text: account.password },
     ...(host.bmc?.console === undefined ? {} : { console: host.bmc.console }),
   }
   return { ...rest, bmc, live: { iso }, ssh: { ...host.ssh, address: '127.0.0.1' } }

@@ -72,7 +72,10 @@ async function onShell(host: Host, shell: SshShell, access: SshShellOptions, clo
       boot: () => Promise.resolve(shell.identity.bootId ?? ''),
       [Symbol.asyncDispose]: () => shell[Symbol.asyncDispose](),
     },
-    ...{ disk, installer: 'coreos-installer', file: null, ssh: { shell, access } },
+    disk,
+    installer: 'coreos-installer',
+    file: null,
+    ssh: { shell, access },
     [Symbol.asyncDispose]: () => shell[Symbol.asyncDispose](),
   }
 }
@@ -169,7 +172,10 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
     void pump().finally(() => chunks.end())
     await confirmed
     return {
-      ...{ id, target: shell.name, output: chunks.all, exit },
+      id,
+      target: shell.name,
+      output: chunks.all,
+      exit,
       cancel: async () => void (await value({ do: 'cancel', id })),
     }
   }

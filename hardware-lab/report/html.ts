@@ -38,7 +38,11 @@ ${report.hosts.map((host) => hostHtml(host, began, length, consoles[host.host] ?
 }
 
 const OUTCOMES: Readonly<Record<HostReport['outcome'], Tone>> = {
-  ...{ ok: 'good', failed: 'bad', skipped: 'rest', waiting: 'rest', running: 'work' },
+  ok: 'good',
+  failed: 'bad',
+  skipped: 'rest',
+  waiting: 'rest',
+  running: 'work',
 }
 
 function hostHtml(host: HostReport, began: number, length: number, console: string): Html {

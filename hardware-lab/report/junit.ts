@@ -29,7 +29,10 @@ function cases(host: HostReport): Case[] {
   const made = host.stages.map((each: StageReport): Case => {
     const failed = each.status === 'failed'
     return {
-      ...{ stage: each.stage, seconds: each.seconds, failed, skipped: each.status === 'skipped' },
+      stage: each.stage,
+      seconds: each.seconds,
+      failed,
+      skipped: each.status === 'skipped',
       lines: failed ? [...chainOf(host), ...host.console.map(({ kind, line }) => `console, ${kind}: ${line}`)] : [],
       code: each.failure?.code ?? '',
     }

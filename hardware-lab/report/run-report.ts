@@ -80,7 +80,10 @@ export async function reportOf(
     ...hosts.flatMap(({ stages }) => stages.map((each) => each.startedAt + each.seconds * 1000)),
   )
   return {
-    ...{ id: run.id, file: run.file, rehearsed: run.rehearsed, check_only: checkOnly },
+    id: run.id,
+    file: run.file,
+    rehearsed: run.rehearsed,
+    check_only: checkOnly,
     through_ironic: run.throughIronic ?? null,
     started_at: new Date(run.startedAt).toISOString(),
     ended_at: run.endedAt === null ? null : new Date(run.endedAt).toISOString(),
@@ -100,10 +103,15 @@ function hostReport(state: HostState): HostReport {
   })
   const failure = stages.find(({ status }) => status === 'failed')?.failure
   return {
-    ...{ host: state.name, outcome: state.outcome, facts: state.facts, stages },
+    host: state.name,
+    outcome: state.outcome,
+    facts: state.facts,
+    stages,
     why: state.skipped ?? failure?.sentences[0] ?? null,
     seconds: Math.round(stages.reduce((sum, each) => sum + each.seconds, 0) * 1000) / 1000,
-    ...{ checks: state.checks, post_checks: state.postChecks, console: state.console },
+    checks: state.checks,
+    post_checks: state.postChecks,
+    console: state.console,
   }
 }
 
@@ -141,7 +149,8 @@ function bothWays(other: RunReport, hosts: readonly HostReport[], throughIronic:
 }
 
 const methodReport = ({ outcome, seconds, stages }: HostReport): MethodReport => ({
-  ...{ outcome, seconds },
+  outcome,
+  seconds,
   failed_in: stages.find(({ status }) => status === 'failed')?.stage ?? null,
 })
 

@@ -256,8 +256,15 @@ function quoteByte(byte: number): string {
 }
 
 const SHORT: Record<string, string> = {
-  ...{ '\u0007': '\\a', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\v': '\\v' },
-  ...{ '\\': '\\\\', '"': '\\"' },
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '\\': '\\\\',
+  '"': '\\"',
 }
 
 /** Text in double quotes as Go's `%q` writes it. */

@@ -5,8 +5,18 @@ import { extension } from './paths.js'
 import { readUnitFile } from './unit-file.js'
 
 const EXTENSIONS = [
-  ...['.service', '.socket', '.device', '.mount', '.automount', '.swap'],
-  ...['.target', '.path', '.timer', '.snapshot', '.slice', '.scope'],
+  '.service',
+  '.socket',
+  '.device',
+  '.mount',
+  '.automount',
+  '.swap',
+  '.target',
+  '.path',
+  '.timer',
+  '.snapshot',
+  '.slice',
+  '.scope',
 ]
 
 export function checkUnit({ name = '', contents, enabled }: SpecUnit, at: ConfigPath, found: Findings): void {

@@ -155,9 +155,23 @@ export const NAMED_LISTS: Readonly<Record<string, string>> = { HTTPHeaders: 'HTT
 
 /** Field by which entries of a list count as the same. Texts are their own keys. */
 export const KEYS: Readonly<Record<string, string>> = {
-  ...{ ConfigReference: 'source', CaReference: 'source', FileContents: 'source', Resource: 'source' },
-  ...{ HTTPHeader: 'name', PasswdGroup: 'name', PasswdUser: 'name', Directory: 'path', File: 'path', Link: 'path' },
-  ...{ Disk: 'device', Filesystem: 'device', Luks: 'name', Tang: 'url', Raid: 'name', Unit: 'name', Dropin: 'name' },
+  ConfigReference: 'source',
+  CaReference: 'source',
+  FileContents: 'source',
+  Resource: 'source',
+  HTTPHeader: 'name',
+  PasswdGroup: 'name',
+  PasswdUser: 'name',
+  Directory: 'path',
+  File: 'path',
+  Link: 'path',
+  Disk: 'device',
+  Filesystem: 'device',
+  Luks: 'name',
+  Tang: 'url',
+  Raid: 'name',
+  Unit: 'name',
+  Dropin: 'name',
 }
 
 /** Lists that may repeat an entry; merging concatenates them. */

@@ -36,9 +36,17 @@ const targetOf = (selector: number, { spec }: Machine): BootTarget | undefined =
   selector === 9 && /supermicro/i.test(spec.manufacturer) ? 'Hdd' : TARGETS[selector]
 
 const SELECTORS: Readonly<Record<BootTarget, number>> = {
-  ...{ None: 0, Pxe: 1, Hdd: 2, Diags: 4, Cd: 5, BiosSetup: 6, Usb: 9, Floppy: 15 },
+  None: 0,
+  Pxe: 1,
+  Hdd: 2,
+  Diags: 4,
+  Cd: 5,
+  BiosSetup: 6,
+  Usb: 9,
+  Floppy: 15,
   // IPMI has no selectors for these.
-  ...{ UefiTarget: 0, UefiHttp: 0 },
+  UefiTarget: 0,
+  UefiHttp: 0,
 }
 
 const selectorIn = (flags: readonly number[]): number => (flags[1]! >> 2) & 0x0f
@@ -130,11 +138,21 @@ async function set({ bmc, data }: Call): Promise<void> {
 /** The system boot options. The boot override is the machine's own, which Redfish has too. */
 export const BOOT_OPTION_COMMANDS: readonly Command[] = [
   {
-    ...{ title: 'Set System Boot Options', netFn: NET_FN.chassis, command: 0x08 },
-    ...{ call: 'set boot', privilege: 'operator', length: [1, 18], run: set },
+    title: 'Set System Boot Options',
+    netFn: NET_FN.chassis,
+    command: 0x08,
+    call: 'set boot',
+    privilege: 'operator',
+    length: [1, 18],
+    run: set,
   },
   {
-    ...{ title: 'Get System Boot Options', netFn: NET_FN.chassis, command: 0x09 },
-    ...{ call: 'read boot', privilege: 'operator', length: [3, 3], run: get },
+    title: 'Get System Boot Options',
+    netFn: NET_FN.chassis,
+    command: 0x09,
+    call: 'read boot',
+    privilege: 'operator',
+    length: [3, 3],
+    run: get,
   },
 ]

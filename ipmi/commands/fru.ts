@@ -55,13 +55,22 @@ function read(call: Call): number[] {
 
 export const FRU_COMMANDS: readonly Command[] = [
   {
-    ...{ title: 'Get FRU Inventory Area Info', netFn: NET_FN.storage, command: 0x10 },
-    ...{ call: 'read hardware', privilege: 'user', length: [1, 1] },
+    title: 'Get FRU Inventory Area Info',
+    netFn: NET_FN.storage,
+    command: 0x10,
+    call: 'read hardware',
+    privilege: 'user',
+    length: [1, 1],
     // Read by bytes, not by words.
     run: (call) => [...littleEndian(contents(call).length, 2), 0],
   },
   {
-    ...{ title: 'Read FRU Data', netFn: NET_FN.storage, command: 0x11 },
-    ...{ call: 'read hardware', privilege: 'user', length: [4, 4], run: read },
+    title: 'Read FRU Data',
+    netFn: NET_FN.storage,
+    command: 0x11,
+    call: 'read hardware',
+    privilege: 'user',
+    length: [4, 4],
+    run: read,
   },
 ]

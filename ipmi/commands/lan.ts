@@ -46,7 +46,12 @@ function privileges(): number[] {
 
 export const LAN_COMMANDS: readonly Command[] = [
   {
-    ...{ title: 'Get LAN Configuration Parameters', netFn: NET_FN.transport, command: 0x02 },
-    ...{ call: 'read manager', privilege: 'operator', length: [4, 4], run: reading(PARAMETERS) },
+    title: 'Get LAN Configuration Parameters',
+    netFn: NET_FN.transport,
+    command: 0x02,
+    call: 'read manager',
+    privilege: 'operator',
+    length: [4, 4],
+    run: reading(PARAMETERS),
   },
 ]

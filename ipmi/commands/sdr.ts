@@ -34,16 +34,50 @@ function fullRecord(id: number, number: number, instance: number, sensor: Sensor
   const limit = (value: number | null): number => (value === null ? 0 : rawOf(kind, value))
   const threshold = 0x01
   return record(id, FULL, [
-    ...[BMC, 0, number, ENTITIES[context], instance],
+    BMC,
+    0,
+    number,
+    ENTITIES[context],
+    instance,
     // Scanning is on; thresholds can be read; events come from no threshold.
-    ...[0x01, thresholds === 0 ? 0x03 : 0x47, type, threshold],
-    ...[0, 0, 0, 0, thresholds, 0],
-    ...[isSigned ? 0x80 : 0, unit, 0, 0],
+    0x01,
+    thresholds === 0 ? 0x03 : 0x47,
+    type,
+    threshold,
+    0,
+    0,
+    0,
+    0,
+    thresholds,
+    0,
+    isSigned ? 0x80 : 0,
+    unit,
+    0,
+    0,
     // Linear: the byte times the step.
-    ...[step & 0xff, (step >> 8) << 6, 0, 0, 0, 0],
-    ...[0, 0, 0, 0, isSigned ? 0x7f : 0xff, isSigned ? 0x80 : 0],
-    ...[0, limit(upper), 0, 0, limit(lower), 0],
-    ...[0, 0, 0, 0, 0],
+    step & 0xff,
+    (step >> 8) << 6,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    isSigned ? 0x7f : 0xff,
+    isSigned ? 0x80 : 0,
+    0,
+    limit(upper),
+    0,
+    0,
+    limit(lower),
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
     ...nameBytes(name),
   ])
 }
@@ -78,7 +112,7 @@ const NO_RECORD = 0xffff
 function info({ bmc: { machine } }: Call): number[] {
   const { length } = recordsOf(machine.spec)
   // No room is free; nothing was added or erased. Reservations.
-  return [VERSION, ...littleEndian(length, 2), ...[0, 0], ...littleEndian(0, 4), ...littleEndian(0, 4), 0x02]
+  return [VERSION, ...littleEndian(length, 2), 0, 0, ...littleEndian(0, 4), ...littleEndian(0, 4), 0x02]
 }
 
 function read({ bmc: { machine, memory }, data }: Call): number[] {
@@ -98,16 +132,30 @@ function read({ bmc: { machine, memory }, data }: Call): number[] {
 
 export const SDR_COMMANDS: readonly Command[] = [
   {
-    ...{ title: 'Get SDR Repository Info', netFn: NET_FN.storage, command: 0x20 },
-    ...{ call: 'read sensors', privilege: 'user', length: [0, 0], run: info },
+    title: 'Get SDR Repository Info',
+    netFn: NET_FN.storage,
+    command: 0x20,
+    call: 'read sensors',
+    privilege: 'user',
+    length: [0, 0],
+    run: info,
   },
   {
-    ...{ title: 'Reserve SDR Repository', netFn: NET_FN.storage, command: 0x22 },
-    ...{ call: 'read sensors', privilege: 'user', length: [0, 0] },
+    title: 'Reserve SDR Repository',
+    netFn: NET_FN.storage,
+    command: 0x22,
+    call: 'read sensors',
+    privilege: 'user',
+    length: [0, 0],
     run: ({ bmc }) => littleEndian(bmc.memory.sdr.take(), 2),
   },
   {
-    ...{ title: 'Get SDR', netFn: NET_FN.storage, command: 0x23 },
-    ...{ call: 'read sensors', privilege: 'user', length: [6, 6], run: read },
+    title: 'Get SDR',
+    netFn: NET_FN.storage,
+    command: 0x23,
+    call: 'read sensors',
+    privilege: 'user',
+    length: [6, 6],
+    run: read,
   },
 ]

@@ -76,8 +76,17 @@ function records({ bmc: { machine } }: Call): SelRecord[] {
     const bytes = [
       ...littleEndian(id, 2),
       // A system event, from the BMC, in the form of IPMI 2.0.
-      ...[0x02, ...littleEndian(seconds, 4), 0x20, 0x00, 0x04],
-      ...[type, number, SENSOR_SPECIFIC, event.offset, 0xff, 0xff],
+      0x02,
+      ...littleEndian(seconds, 4),
+      0x20,
+      0x00,
+      0x04,
+      type,
+      number,
+      SENSOR_SPECIFIC,
+      event.offset,
+      0xff,
+      0xff,
     ]
     return [{ id, at: seconds, bytes }]
   })
@@ -128,25 +137,48 @@ async function clear({ bmc: { machine, memory }, data }: Call): Promise<number[]
 /** The system event log: what happened to the machine, as its BMC's log has it. */
 export const SEL_COMMANDS: readonly Command[] = [
   {
-    ...{ title: 'Get SEL Info', netFn: NET_FN.storage, command: 0x40 },
-    ...{ call: 'read log', privilege: 'user', length: [0, 0], run: info },
+    title: 'Get SEL Info',
+    netFn: NET_FN.storage,
+    command: 0x40,
+    call: 'read log',
+    privilege: 'user',
+    length: [0, 0],
+    run: info,
   },
   {
-    ...{ title: 'Reserve SEL', netFn: NET_FN.storage, command: 0x42 },
-    ...{ call: 'read log', privilege: 'user', length: [0, 0] },
+    title: 'Reserve SEL',
+    netFn: NET_FN.storage,
+    command: 0x42,
+    call: 'read log',
+    privilege: 'user',
+    length: [0, 0],
     run: ({ bmc }) => littleEndian(bmc.memory.sel.take(), 2),
   },
   {
-    ...{ title: 'Get SEL Entry', netFn: NET_FN.storage, command: 0x43 },
-    ...{ call: 'read log', privilege: 'user', length: [6, 6], run: entry },
+    title: 'Get SEL Entry',
+    netFn: NET_FN.storage,
+    command: 0x43,
+    call: 'read log',
+    privilege: 'user',
+    length: [6, 6],
+    run: entry,
   },
   {
-    ...{ title: 'Clear SEL', netFn: NET_FN.storage, command: 0x47 },
-    ...{ call: 'change log', privilege: 'operator', length: [6, 6], run: clear },
+    title: 'Clear SEL',
+    netFn: NET_FN.storage,
+    command: 0x47,
+    call: 'change log',
+    privilege: 'operator',
+    length: [6, 6],
+    run: clear,
   },
   {
-    ...{ title: 'Get SEL Time', netFn: NET_FN.storage, command: 0x48 },
-    ...{ call: 'read log', privilege: 'user', length: [0, 0] },
+    title: 'Get SEL Time',
+    netFn: NET_FN.storage,
+    command: 0x48,
+    call: 'read log',
+    privilege: 'user',
+    length: [0, 0],
     run: ({ bmc: { clock } }) => littleEndian(Math.floor(clock.now() / 1000), 4),
   },
 ]

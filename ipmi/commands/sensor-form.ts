@@ -22,7 +22,10 @@ export const SENSOR_FORMS: Readonly<Record<SensorReading['kind'], SensorForm>> =
 /** Entity ids of what a sensor belongs to; IPMI 2.0, table 43-13. */
 export const ENTITIES: Readonly<Record<SensorReading['context'], number>> = {
   // Air inlet, processor, system board, power supply.
-  ...{ Intake: 0x37, CPU: 0x03, SystemBoard: 0x07, PowerSupply: 0x0a },
+  Intake: 0x37,
+  CPU: 0x03,
+  SystemBoard: 0x07,
+  PowerSupply: 0x0a,
 }
 
 /** A value in the byte of a sensor: the nearest that it can have. */

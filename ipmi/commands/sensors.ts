@@ -36,28 +36,52 @@ const reads = { call: 'read sensors', privilege: 'user' } as const
 
 export const SENSOR_COMMANDS: readonly Command[] = [
   {
-    ...{ title: 'Get Sensor Hysteresis', netFn: NET_FN.sensor, command: 0x25, ...reads, length: [2, 2] },
+    title: 'Get Sensor Hysteresis',
+    netFn: NET_FN.sensor,
+    command: 0x25,
+    ...reads,
+    length: [2, 2],
     run: (call) => (sensorIn(call), [0, 0]),
   },
   {
-    ...{ title: 'Get Sensor Thresholds', netFn: NET_FN.sensor, command: 0x27, ...reads, length: [1, 1] },
+    title: 'Get Sensor Thresholds',
+    netFn: NET_FN.sensor,
+    command: 0x27,
+    ...reads,
+    length: [1, 1],
     run: thresholds,
   },
   {
-    ...{ title: 'Get Sensor Event Enable', netFn: NET_FN.sensor, command: 0x29, ...reads, length: [1, 1] },
+    title: 'Get Sensor Event Enable',
+    netFn: NET_FN.sensor,
+    command: 0x29,
+    ...reads,
+    length: [1, 1],
     // No threshold makes events.
     run: (call) => (sensorIn(call), [SCANNING]),
   },
   {
-    ...{ title: 'Get Sensor Event Status', netFn: NET_FN.sensor, command: 0x2b, ...reads, length: [1, 1] },
+    title: 'Get Sensor Event Status',
+    netFn: NET_FN.sensor,
+    command: 0x2b,
+    ...reads,
+    length: [1, 1],
     run: (call) => [SCANNING | (sensorIn(call).reading === null ? UNAVAILABLE : 0), 0, 0],
   },
   {
-    ...{ title: 'Get Sensor Reading', netFn: NET_FN.sensor, command: 0x2d, ...reads, length: [1, 1] },
+    title: 'Get Sensor Reading',
+    netFn: NET_FN.sensor,
+    command: 0x2d,
+    ...reads,
+    length: [1, 1],
     run: reading,
   },
   {
-    ...{ title: 'Get Sensor Type', netFn: NET_FN.sensor, command: 0x2f, ...reads, length: [1, 1] },
+    title: 'Get Sensor Type',
+    netFn: NET_FN.sensor,
+    command: 0x2f,
+    ...reads,
+    length: [1, 1],
     // Events and readings are those of thresholds.
     run: (call) => [SENSOR_FORMS[sensorIn(call).kind].type, 0x01],
   },

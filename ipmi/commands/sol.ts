@@ -27,9 +27,14 @@ function activate({ bmc, session, data }: Call): number[] {
   bmc.console.activate(session!)
   const noVlan = 0xffff
   return [
-    ...[0, 0, 0, 0],
-    ...[...littleEndian(MOST_CHARACTERS, 2), ...littleEndian(MOST_CHARACTERS, 2)],
-    ...[...littleEndian(bmc.address.port, 2), ...littleEndian(noVlan, 2)],
+    0,
+    0,
+    0,
+    0,
+    ...littleEndian(MOST_CHARACTERS, 2),
+    ...littleEndian(MOST_CHARACTERS, 2),
+    ...littleEndian(bmc.address.port, 2),
+    ...littleEndian(noVlan, 2),
   ]
 }
 
@@ -70,35 +75,68 @@ const PARAMETERS: Parameters = {
 /** Serial over LAN: the machine's console. */
 export const SOL_COMMANDS: readonly Command[] = [
   {
-    ...{ title: 'Activate Payload', netFn: NET_FN.app, command: 0x48 },
-    ...{ call: 'read console', privilege: 'operator', length: [6, 6], run: activate },
+    title: 'Activate Payload',
+    netFn: NET_FN.app,
+    command: 0x48,
+    call: 'read console',
+    privilege: 'operator',
+    length: [6, 6],
+    run: activate,
   },
   {
-    ...{ title: 'Deactivate Payload', netFn: NET_FN.app, command: 0x49 },
-    ...{ call: 'read console', privilege: 'operator', length: [6, 6], run: deactivate },
+    title: 'Deactivate Payload',
+    netFn: NET_FN.app,
+    command: 0x49,
+    call: 'read console',
+    privilege: 'operator',
+    length: [6, 6],
+    run: deactivate,
   },
   {
-    ...{ title: 'Get Payload Activation Status', netFn: NET_FN.app, command: 0x4a },
-    ...{ call: 'read console', privilege: 'user', length: [1, 1], run: status },
+    title: 'Get Payload Activation Status',
+    netFn: NET_FN.app,
+    command: 0x4a,
+    call: 'read console',
+    privilege: 'user',
+    length: [1, 1],
+    run: status,
   },
   {
-    ...{ title: 'Get Payload Instance Info', netFn: NET_FN.app, command: 0x4b },
-    ...{ call: 'read console', privilege: 'user', length: [2, 2], run: instance },
+    title: 'Get Payload Instance Info',
+    netFn: NET_FN.app,
+    command: 0x4b,
+    call: 'read console',
+    privilege: 'user',
+    length: [2, 2],
+    run: instance,
   },
   {
-    ...{ title: 'Get User Payload Access', netFn: NET_FN.app, command: 0x4d },
-    ...{ call: 'read accounts', privilege: 'operator', length: [2, 2] },
+    title: 'Get User Payload Access',
+    netFn: NET_FN.app,
+    command: 0x4d,
+    call: 'read accounts',
+    privilege: 'operator',
+    length: [2, 2],
     // The serial console.
     run: ({ data }) => (checkChannel(data[0]!), [0x02, 0, 0, 0]),
   },
   {
-    ...{ title: 'Get Channel Payload Support', netFn: NET_FN.app, command: 0x4e },
-    ...{ call: 'read manager', privilege: 'user', length: [1, 1] },
+    title: 'Get Channel Payload Support',
+    netFn: NET_FN.app,
+    command: 0x4e,
+    call: 'read manager',
+    privilege: 'user',
+    length: [1, 1],
     // IPMI messages, the serial console, and the messages that open a session.
     run: ({ data }) => (checkChannel(data[0]!), [0x03, 0, 0x3f, 0, 0, 0, 0, 0]),
   },
   {
-    ...{ title: 'Get SOL Configuration Parameters', netFn: NET_FN.transport, command: 0x22 },
-    ...{ call: 'read manager', privilege: 'operator', length: [4, 4], run: reading(PARAMETERS) },
+    title: 'Get SOL Configuration Parameters',
+    netFn: NET_FN.transport,
+    command: 0x22,
+    call: 'read manager',
+    privilege: 'operator',
+    length: [4, 4],
+    run: reading(PARAMETERS),
   },
 ]

@@ -12,8 +12,16 @@ import { USER_COMMANDS } from './users.js'
 
 /** All commands that a BMC knows. */
 const COMMANDS: readonly Command[] = [
-  ...[...CHASSIS_COMMANDS, ...BOOT_OPTION_COMMANDS, ...APP_COMMANDS, ...USER_COMMANDS, ...SENSOR_COMMANDS],
-  ...[...SDR_COMMANDS, ...SEL_COMMANDS, ...FRU_COMMANDS, ...LAN_COMMANDS, ...SOL_COMMANDS],
+  ...CHASSIS_COMMANDS,
+  ...BOOT_OPTION_COMMANDS,
+  ...APP_COMMANDS,
+  ...USER_COMMANDS,
+  ...SENSOR_COMMANDS,
+  ...SDR_COMMANDS,
+  ...SEL_COMMANDS,
+  ...FRU_COMMANDS,
+  ...LAN_COMMANDS,
+  ...SOL_COMMANDS,
 ]
 
 const BY_NUMBER = new Map(COMMANDS.map((each) => [numberOf(each.netFn, each.command), each]))

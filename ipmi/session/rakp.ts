@@ -106,7 +106,10 @@ export function readRakp1(payload: Buffer): Rakp1 | undefined {
   const nameLength = payload[27]!
   if (payload.length < RAKP1 + Math.min(nameLength, 16)) return undefined
   return {
-    ...{ tag: payload[0]!, session: payload.readUInt32LE(4), role: payload[24]!, nameLength },
+    tag: payload[0]!,
+    session: payload.readUInt32LE(4),
+    role: payload[24]!,
+    nameLength,
     // Copies: a socket's buffer must not be held for as long as a session.
     random: Buffer.from(payload.subarray(8, 24)),
     name: Buffer.from(payload.subarray(RAKP1, RAKP1 + nameLength)),

@@ -75,7 +75,10 @@ export class Session {
   seal(payloadType: number, payload: Buffer): Buffer {
     this.#sequence = (this.#sequence + 1) >>> 0 || 1
     const packet = sessionPacket({
-      ...{ payloadType, payload, session: this.remote, sequence: this.#sequence },
+      payloadType,
+      payload,
+      session: this.remote,
+      sequence: this.#sequence,
       encrypt: (plain) => encrypted(this.#k2, this.#iv(), plain),
       sign: (covered) => this.#sign(covered),
     })

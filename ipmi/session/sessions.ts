@@ -146,7 +146,9 @@ export class Sessions {
       sik,
     }
     const session = new Session(agreement, {
-      ...{ now: clock.now(), send, iv: () => Buffer.from(random.bytes(16)) },
+      now: clock.now(),
+      send,
+      iv: () => Buffer.from(random.bytes(16)),
       opening: { asked: Buffer.from(payload), answered },
     })
     this.#open.set(id, session)

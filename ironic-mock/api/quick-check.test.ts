@@ -19,7 +19,9 @@ const schemasOf = ({ body, querySchema }: Operation): JsonSchema[] => [
 const schemas = [
   ...new Set([
     ...(IRONIC_OPERATIONS as readonly Operation[]).flatMap(schemasOf),
-    ...[localLinkConnectionSchema, networkDataSchema, patchedNodeSchema],
+    localLinkConnectionSchema,
+    networkDataSchema,
+    patchedNodeSchema,
   ]),
 ]
 

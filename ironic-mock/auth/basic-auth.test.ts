@@ -64,13 +64,32 @@ describe('http_basic', () => {
   })
 
   test.each([
-    ...['/', '/v1', '/v1/', '/v1.json', '/v1/lookup', '/v1/lookup/', '/v1/lookup?addresses=x', '/v1/lookup.json'],
-    ...['/v1/heartbeat/abc-1', '/v1/continue_inspection'],
+    '/',
+    '/v1',
+    '/v1/',
+    '/v1.json',
+    '/v1/lookup',
+    '/v1/lookup/',
+    '/v1/lookup?addresses=x',
+    '/v1/lookup.json',
+    '/v1/heartbeat/abc-1',
+    '/v1/continue_inspection',
   ])('%s is public', async (target) => expect(await ask(guard, undefined, target)).toBeUndefined())
 
   test.each([
-    ...['//', '/v1/nodes', '/v1/heartbeat', '/v1/heartbeat/A', '/v1/heartbeat/a_b', '/v1/lookup/x', '/lookup'],
-    ...['/heartbeat/abc', '/continue_inspection', '/v1//lookup', '/healthcheck', '/v1%2Flookup', '/_lab/machines'],
+    '//',
+    '/v1/nodes',
+    '/v1/heartbeat',
+    '/v1/heartbeat/A',
+    '/v1/heartbeat/a_b',
+    '/v1/lookup/x',
+    '/lookup',
+    '/heartbeat/abc',
+    '/continue_inspection',
+    '/v1//lookup',
+    '/healthcheck',
+    '/v1%2Flookup',
+    '/_lab/machines',
     '/v1/lookup%0a',
   ])('%s needs a password', async (target) =>
     expect(await ask(guard, undefined, target)).toMatchObject({ status: 401 }),

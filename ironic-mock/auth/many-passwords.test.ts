@@ -23,7 +23,10 @@ async function openGuard() {
   const guard = await basicAuth({ file, clock: systemClock(), logger: silent })
   return (username: string, password: string, peer = '192.0.2.1'): Promise<WireResponse | undefined> =>
     guard({
-      ...{ method: 'GET', target: '/v1/nodes', base: 'http://ironic', peer },
+      method: 'GET',
+      target: '/v1/nodes',
+      base: 'http://ironic',
+      peer,
       headers: { authorization: basicAuthorization({ username, password }) },
     })
 }

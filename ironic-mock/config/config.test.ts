@@ -30,7 +30,11 @@ describe('profiles', () => {
       inspection: { addPorts: 'all', keepPorts: 'present', requireManagedBoot: false },
     })
     expect(conf.inspection.hooks).toEqual([
-      ...['ramdisk-error', 'validate-interfaces', 'ports', 'architecture', 'parse-lldp'],
+      'ramdisk-error',
+      'validate-interfaces',
+      'ports',
+      'architecture',
+      'parse-lldp',
     ])
     expect(service.authStrategy).toBe('noauth')
     expect(notes).toEqual([])

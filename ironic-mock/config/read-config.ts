@@ -72,7 +72,11 @@ export function readIronicConfig(request: IronicConfigRequest = {}): IronicConfi
     }),
   )
   return {
-    ...{ profile, release, maxMicroversion: IRONIC_RELEASES[release], conf, documents },
+    profile,
+    release,
+    maxMicroversion: IRONIC_RELEASES[release],
+    conf,
+    documents,
     service: withDefaults(SERVICE_DEFAULTS, SERVICE_OPTIONS, all),
     drivers: readDrivers(all, new Layers(operatorLayers), notes),
     notes,

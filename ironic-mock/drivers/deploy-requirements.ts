@@ -165,8 +165,10 @@ export function requestedBootMode({
   const wanted = capabilitiesOf(instance_info.capabilities)
   if (wanted.secure_boot?.toLowerCase() === 'true') return 'uefi'
   const known = [
-    ...[wanted.boot_mode, instance_info.deploy_boot_mode],
-    ...[capabilitiesOf(properties.capabilities).boot_mode, info.deploy_boot_mode],
+    wanted.boot_mode,
+    instance_info.deploy_boot_mode,
+    capabilitiesOf(properties.capabilities).boot_mode,
+    info.deploy_boot_mode,
   ].find(Boolean)
   return known === undefined ? undefined : textOf(known).toLowerCase()
 }

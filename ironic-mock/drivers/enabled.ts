@@ -21,8 +21,14 @@ export interface DriverSettings {
 const PREFERRED: Readonly<Record<DriverInterface, readonly string[]>> = {
   bios: ['fake', 'idrac-redfish', 'redfish', 'no-bios'],
   boot: [
-    ...['fake', 'ipxe', 'pxe', 'http-ipxe', 'http'],
-    ...['redfish-virtual-media', 'redfish-https', 'idrac-redfish-virtual-media'],
+    'fake',
+    'ipxe',
+    'pxe',
+    'http-ipxe',
+    'http',
+    'redfish-virtual-media',
+    'redfish-https',
+    'idrac-redfish-virtual-media',
   ],
   console: ['fake', 'redfish-graphical', 'ipmitool-socat', 'no-console'],
   deploy: ['fake', 'autodetect', 'direct', 'ramdisk', 'bootc', 'custom-agent', 'noop'],

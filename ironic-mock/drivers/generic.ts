@@ -35,8 +35,11 @@ export const BOOT_PROPERTIES: Readonly<Record<string, string>> = {
 }
 
 const NETWORK: BootImplementation = {
-  ...{ takesIso: false, virtualMedia: false, bootsRamdisks: true },
-  ...{ managesInspection: true, needsPort: true },
+  takesIso: false,
+  virtualMedia: false,
+  bootsRamdisks: true,
+  managesInspection: true,
+  needsPort: true,
 }
 
 /** Boot interfaces that every type may have. */

@@ -6,8 +6,11 @@ import type { BootImplementation, HardwareType, InterfaceStep } from './hardware
 import { REDFISH_METHODS } from './redfish-subscriptions.js'
 
 const VIRTUAL_MEDIA: BootImplementation = {
-  ...{ takesIso: true, virtualMedia: true, bootsRamdisks: true },
-  ...{ managesInspection: true, needsPort: false },
+  takesIso: true,
+  virtualMedia: true,
+  bootsRamdisks: true,
+  managesInspection: true,
+  needsPort: false,
 }
 
 const SETTINGS: ArgsInfo = { settings: { description: 'A list of BIOS settings to be applied', required: true } }
@@ -28,7 +31,9 @@ const BIOS_STEPS: readonly InterfaceStep[] = [
 ]
 const FIRMWARE_STEPS: readonly InterfaceStep[] = [
   {
-    ...{ interface: 'firmware', step: 'update', argsinfo: COMPONENTS },
+    interface: 'firmware',
+    step: 'update',
+    argsinfo: COMPONENTS,
     in: { clean: {}, deploy: { abortable: false }, service: { ramdisk: false } },
   },
 ]

@@ -9,7 +9,8 @@ const PORT = newPort({ node_uuid: '', address: '' } as never, 0, '', '')
 
 const column = (name: string) => (row: Readonly<Row>) => jsonProblem(row[name])
 const table = (name: string, columns: string, key: string, problem: TableForm['problem']): TableForm => ({
-  ...{ name, problem },
+  name,
+  problem,
   columns: columns.split(' '),
   key: key.split(' '),
 })

@@ -10,8 +10,13 @@ import { seededRandom, systemClock } from '../../runtime/index.js'
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-ports-'))
 const start = (stateDir: string, warnings: string[] = []) =>
   serve({
-    ...{ host: '127.0.0.1', port: 0, nodes: 0, stateDir, realistic: false },
-    ...{ clock: systemClock(), random: seededRandom(1) },
+    host: '127.0.0.1',
+    port: 0,
+    nodes: 0,
+    stateDir,
+    realistic: false,
+    clock: systemClock(),
+    random: seededRandom(1),
     logger: (level, message) => void (level === 'warn' && warnings.push(message)),
   })
 

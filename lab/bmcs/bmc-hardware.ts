@@ -43,11 +43,20 @@ export function machineHardware({ admit, planned, ...behind }: HardwareAccess): 
 function systemOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemReport {
   const { manufacturer, product, serial, memoryMib, cpus, architecture } = spec
   return {
-    ...{ manufacturer, model: product, serial, memoryMib, bootMode },
+    manufacturer,
+    model: product,
+    serial,
+    memoryMib,
+    bootMode,
     cpu: { count: cpus, architecture, model: null },
     nics: spec.nics.map(({ name, mac, carrier }) => ({ name, mac, speedMbps: carrier ? 10_000 : null })),
     disks: spec.disks.map(({ name, size, vendor, model, serial: own, rotational }) => ({
-      ...{ name, size, vendor, model, serial: own, rotational },
+      name,
+      size,
+      vendor,
+      model,
+      serial: own,
+      rotational,
     })),
   }
 }

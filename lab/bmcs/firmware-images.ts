@@ -20,7 +20,9 @@ export function firmwareImages({ clock, allow, ca }: FirmwareImageOptions): Fetc
   const http = new HttpClient({
     ...(allow ? { allow } : {}),
     ...(ca === undefined ? { insecure: true } : { ca }),
-    ...{ clock, redirects: 5, limits: { connect: SILENCE, header: SILENCE, silence: SILENCE } },
+    clock,
+    redirects: 5,
+    limits: { connect: SILENCE, header: SILENCE, silence: SILENCE },
   })
   return async (url, { signal, account }) => {
     const authorization = account && basicAuthorization(account)

@@ -50,14 +50,26 @@ export async function serveRedfish(
   { host = '127.0.0.1', port, tls, allowedHosts, updateTime }: RedfishListenOptions,
 ): Promise<RedfishListener> {
   const service = createRedfishService({
-    ...{ machines, clock, probe, logger, random: systemRandom, accounts: redfishAccounts(accounts) },
+    machines,
+    clock,
+    probe,
+    logger,
+    random: systemRandom,
+    accounts: redfishAccounts(accounts),
     fetchFirmware: firmwareImages({ clock, allow }),
     ...(updateTime === undefined ? {} : { updateTime }),
   })
   try {
     const dispatch = outsideRequests.serving('redfish', service.dispatch)
     const server: HttpServer = await serveHttp({
-      ...{ dispatch, host, port, allowedHosts, clock, logger, bodyLimit: LARGEST_BODY, refuse: refuseUnreadRequest },
+      dispatch,
+      host,
+      port,
+      allowedHosts,
+      clock,
+      logger,
+      bodyLimit: LARGEST_BODY,
+      refuse: refuseUnreadRequest,
       ...(tls ? { tls } : {}),
     })
     return {

@@ -41,7 +41,10 @@ test('the part of a node does not depend on the others', async () => {
 test('faults of its own strike in place of random ones', async () => {
   const fault = { match: { node: 'node-0', phase: 'install' }, effect: { kind: 'power-loss' }, times: 1 } as const
   const { strikes, deployments, active, violations } = await chaos({
-    ...{ nodes: 1, duration: minutes(2), faults: [fault], actions: [{ node: 'node-0', at: 0, wish: 'deployed' }] },
+    nodes: 1,
+    duration: minutes(2),
+    faults: [fault],
+    actions: [{ node: 'node-0', at: 0, wish: 'deployed' }],
   })
   expect({ strikes, violations }).toEqual({ strikes: 1, violations: [] })
   expect(deployments).toBeGreaterThan(active)

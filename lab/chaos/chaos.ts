@@ -109,7 +109,8 @@ const sizeOf = ({ nodes, faults, actions }: ChaosPlan): number => nodes.length +
 function withNodes(plan: ChaosPlan, nodes: readonly string[]): ChaosPlan {
   const without = plan.nodes.filter((name) => !nodes.includes(name))
   return {
-    ...{ ...plan, nodes },
+    ...plan,
+    nodes,
     faults: plan.faults.filter(({ match: { node } }) => node === undefined || !without.includes(node)),
     actions: plan.actions.filter(({ node }) => nodes.includes(node)),
   }

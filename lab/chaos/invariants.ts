@@ -188,7 +188,10 @@ const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 
 /** States that change what may be written; in the others it stays as it was. */
 const WRITABLE: Readonly<Record<string, Writable>> = {
-  ...{ enroll: 'none', available: 'none', inspecting: 'none' },
+  enroll: 'none',
+  available: 'none',
+  inspecting: 'none',
   cleaning: 'all',
-  ...{ deploying: 'root', active: 'root' },
+  deploying: 'root',
+  active: 'root',
 }

@@ -42,7 +42,9 @@ export async function playChaos(
   const owners = plan.nodes.map(
     (node) =>
       new Owner(node, plan.actions, {
-        ...{ lab, client, signal: ended.signal },
+        lab,
+        client,
+        signal: ended.signal,
         enroll: (name) => enroll({ ...lab, client, account: () => undefined }, lab.spec(numberOf(name) + 1), { name }),
         asks: (name, config) => watch.asks(name, config),
         reached: (name, config) => watch.active(name, config),
@@ -71,7 +73,10 @@ export async function playChaos(
     await lab.clock.advance(seconds(1))
     watch.atEnd(unsettled, strikes)
     return {
-      ...{ violations: watch.violations, strikes, active, entries },
+      violations: watch.violations,
+      strikes,
+      active,
+      entries,
       deployments: owners.reduce((sum, owner) => sum + owner.deployments, 0),
     }
   } finally {

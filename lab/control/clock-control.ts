@@ -32,7 +32,8 @@ const FARTHEST = hours(24 * 366)
 function notTooFar(ms: number): void {
   if (ms <= FARTHEST) return
   throw new UserError('bad-request', 'the clock is moved by at most 366 days at once', {
-    ...{ kind: 'usage', remedy: 'name a shorter time, or move it more than once' },
+    kind: 'usage',
+    remedy: 'name a shorter time, or move it more than once',
   })
 }
 

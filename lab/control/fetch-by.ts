@@ -6,7 +6,9 @@ export function fetchBy(transport: Transport): typeof fetch {
     const { method = 'GET', body } = init
     const headers = init.headers as Record<string, string>
     const answer = await transport.send({
-      ...{ method, url: input as string, headers },
+      method,
+      url: input as string,
+      headers,
       ...(typeof body === 'string' ? { body } : {}),
     })
     return new Response(answer.body ?? null, { status: answer.status })

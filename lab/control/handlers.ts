@@ -79,10 +79,17 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     })
   }
   const shownNode = (node: Readonly<NodeRecord>) => ({
-    ...{ name: node.name, uuid: node.uuid, machine: parts.machineOf(node)?.spec.id ?? null },
-    ...{ provision_state: node.provision_state, power_state: node.power_state, last_error: node.last_error },
-    ...{ target: node.target_provision_state, since: node.provision_updated_at, step: stepOf(node) },
-    ...{ maintenance: node.maintenance, waitsFor: parts.waitsFor(node) },
+    name: node.name,
+    uuid: node.uuid,
+    machine: parts.machineOf(node)?.spec.id ?? null,
+    provision_state: node.provision_state,
+    power_state: node.power_state,
+    last_error: node.last_error,
+    target: node.target_provision_state,
+    since: node.provision_updated_at,
+    step: stepOf(node),
+    maintenance: node.maintenance,
+    waitsFor: parts.waitsFor(node),
   })
   const press = async (machine: Machine, body: unknown) => {
     const { power, soft = false } = body as { power: 'on' | 'off' | 'reboot'; soft?: boolean }
@@ -213,7 +220,8 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     endFork: ({ params }) => parts.snapshots().forks.end(params['fork']!),
     removeSnapshot: ({ params }) => parts.snapshots().remove(params['snapshot']!),
     exportSnapshot: ({ params }) => ({
-      ...{ status: 200, headers: { 'content-type': 'application/octet-stream' } },
+      status: 200,
+      headers: { 'content-type': 'application/octet-stream' },
       body: parts.snapshots().export(params['snapshot']!),
     }),
     importSnapshot: ({ body }) => snapshotReport(parts.snapshots().import((body as { file: string }).file)),
@@ -231,7 +239,8 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
       return { entries, next: isMore ? nextUrl(request.base, request.target, last) : null }
     },
     journalNdjson: ({ query }) => ({
-      ...{ status: 200, headers: { 'content-type': 'application/x-ndjson' } },
+      status: 200,
+      headers: { 'content-type': 'application/x-ndjson' },
       body: journal
         .entries(queryFrom(query))
         .map((entry) => `${journal.textOf(entry)}\n`)
@@ -269,7 +278,8 @@ function timeOf(name: string, text: string): number {
   const time = Date.parse(text)
   if (!Number.isNaN(time)) return time
   throw new UserError('bad-request', `${name} is ${JSON.stringify(text)}, which is not a time`, {
-    ...{ kind: 'usage', remedy: 'a time as entries have it: 2026-01-01T00:31:00Z' },
+    kind: 'usage',
+    remedy: 'a time as entries have it: 2026-01-01T00:31:00Z',
   })
 }
 

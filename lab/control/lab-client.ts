@@ -104,10 +104,8 @@ export class LabClient {
     const { fetch: send = fetch, headers = {}, signal } = this.#options
     const url = `${this.url}/_lab${target}`
     const response = await send(url, {
-      ...{
-        method,
-        headers: { accept, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-      },
+      method,
+      headers: { accept, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal ? { signal } : {}),
     }).catch((cause: unknown) => {

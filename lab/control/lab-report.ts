@@ -19,8 +19,12 @@ export async function labReport(parts: LookParts, call: ControlCall, { node, sho
   for (const { uuid } of wanted === undefined ? nodesToShow(listed) : listed)
     details.push(await nodeDetails(sourceOf(parts, { node, shown }), uuid))
   const body = labReportHtml({
-    ...{ nodes: listed, faults: faults.list(), clock: clock.report(), details },
-    ...{ madeAt: new Date(systemClock().now()).toISOString(), version: packageVersion() },
+    nodes: listed,
+    faults: faults.list(),
+    clock: clock.report(),
+    details,
+    madeAt: new Date(systemClock().now()).toISOString(),
+    version: packageVersion(),
   })
   return { status: 200, headers: pageHeaders(), body }
 }

@@ -64,8 +64,16 @@ export function machineControl(parts: MachineControlParts): MachineControl {
     (error) => logger('error', 'a listener of the fleet failed', { error }),
   )
   const observation = observe({
-    ...{ probe, events, clock, logger, seed, nodes: NO_NODES, journal: parts.journal ?? {} },
-    ...{ machines: parts.machines, agents: parts.agents ?? (() => NO_AGENTS), changing: () => {} },
+    probe,
+    events,
+    clock,
+    logger,
+    seed,
+    nodes: NO_NODES,
+    journal: parts.journal ?? {},
+    machines: parts.machines,
+    agents: parts.agents ?? (() => NO_AGENTS),
+    changing: () => {},
     ...(parts.links ? { links: true } : {}),
     hasAgents: parts.agents !== undefined,
   })
@@ -75,10 +83,20 @@ export function machineControl(parts: MachineControlParts): MachineControl {
     const lacking = (what: string, remedy: string): UserError =>
       new UserError('not-in-a-fleet', `${parts.run ? 'a run' : 'a fleet'} has no ${what}`, { remedy })
     const handlers: Record<ControlOperationId, ControlHandler> = controlHandlers({
-      ...{ probe, time: clock, outlook: () => ({ deadlines: [], plan: null }) },
-      ...{ machines, faults, journal, node: () => undefined, nodes: () => [], machineOf: () => undefined },
+      probe,
+      time: clock,
+      outlook: () => ({ deadlines: [], plan: null }),
+      machines,
+      faults,
+      journal,
+      node: () => undefined,
+      nodes: () => [],
+      machineOf: () => undefined,
       clock: new ClockControl({
-        ...{ clock, events, node: () => undefined, scaledOnly: true },
+        clock,
+        events,
+        node: () => undefined,
+        scaledOnly: true,
         ...(parts.run ? { fixed: 'a run goes on in real time' } : {}),
         note: (what) => recorder.lab(what),
       }),
@@ -109,7 +127,12 @@ export function machineControl(parts: MachineControlParts): MachineControl {
     })
     if (parts.isReal) handlers.addFault = noFaults
     const metrics = new Metrics({
-      ...{ clock, machines, faults, journal, strikes, nodes: () => [] },
+      clock,
+      machines,
+      faults,
+      journal,
+      strikes,
+      nodes: () => [],
       queues: () => ({ effects: 0, deadlines: 0 }),
     })
     const control = metrics.beside(controlApi({ api: noIronic, handlers, logger }), undefined)
@@ -137,6 +160,7 @@ const HOSTS_OF_A_FILE = {
 
 const noFaults: ControlHandler = () => {
   throw new UserError('fault', 'the hosts of this run are real, so the fault could never strike', {
-    ...{ kind: 'usage', remedy: 'rehearse the run: ironstage run --rehearse' },
+    kind: 'usage',
+    remedy: 'rehearse the run: ironstage run --rehearse',
   })
 }

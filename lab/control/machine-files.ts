@@ -71,7 +71,11 @@ async function filesOfBoot(
 
 function ofBoot({ path, kind, mode, uid, gid, size, target, bytes }: BootFile): ShownFile {
   const file: ShownFile = {
-    ...{ path, kind: kind === 'symlink' ? 'link' : kind, mode: mode.toString(8).padStart(4, '0'), uid, gid },
+    path,
+    kind: kind === 'symlink' ? 'link' : kind,
+    mode: mode.toString(8).padStart(4, '0'),
+    uid,
+    gid,
     ...(kind === 'file' ? { size } : {}),
     ...(target === undefined ? {} : { target }),
   }

@@ -11,7 +11,9 @@ export const MACHINE = describing<MachineReport>({
 const TEXT = describing<string>({ type: 'string' })
 
 export const ACCOUNT = describing<BmcAccount>({
-  ...{ type: 'object', additionalProperties: false, required: ['username', 'password'] },
+  type: 'object',
+  additionalProperties: false,
+  required: ['username', 'password'],
   properties: { username: TEXT, password: TEXT },
 })
 

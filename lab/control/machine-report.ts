@@ -90,7 +90,13 @@ export async function machineReport(machine: Machine): Promise<MachineReport> {
     console: machine.console(),
     disks: await Promise.all(
       spec.disks.map(async ({ name, size, serial, wwn, model, rotational, transport }) => ({
-        ...{ name, size, serial, wwn, model, rotational, transport },
+        name,
+        size,
+        serial,
+        wwn,
+        model,
+        rotational,
+        transport,
         file: (await machine.diskFile(name)) ?? null,
       })),
     ),
@@ -108,7 +114,9 @@ function firmwareReport({ firmware }: Machine): MachineReport['firmware'] {
   const { override } = firmware.boot
   const options = new Map(firmware.boot.options().map((option) => [option.reference, option]))
   return {
-    ...{ bootMode, secureBoot, health },
+    bootMode,
+    secureBoot,
+    health,
     bootOrder: firmware.boot.order.flatMap((reference) => {
       const option = options.get(reference)
       return option ? [{ reference, target: option.target, device: option.device }] : []

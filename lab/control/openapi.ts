@@ -62,7 +62,10 @@ function described(operation: ControlOperation): Schema {
   const either = (one: Schema, list: Schema): Schema => (listAnswer ? { oneOf: [one, list] } : one)
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-      ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
       ...(name === 'node' ? { description: 'uuid or name' } : {}),
     })),
     ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema })),
@@ -72,7 +75,9 @@ function described(operation: ControlOperation): Schema {
       ? { [answer]: { schema: { type: 'string' } } }
       : answer && { 'application/json': { schema: either(answer, listAnswer!) } }
   return {
-    ...{ operationId: id, summary, tags: [path.split('/')[1] || 'lab'] },
+    operationId: id,
+    summary,
+    tags: [path.split('/')[1] || 'lab'],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body
       ? { requestBody: { required: true, content: { 'application/json': { schema: either(body, listOf(body)) } } } }

@@ -19,20 +19,26 @@ const text = (description: string): Schema<string> => ({ type: 'string', minLeng
 const count = (description: string, minimum = 0): Schema => ({ type: 'integer', minimum, description })
 
 export const closed = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
-  ...{ type: 'object', additionalProperties: false, properties },
+  type: 'object',
+  additionalProperties: false,
+  properties,
   ...(required.length > 0 ? { required } : {}),
 })
 
 export const open = <Properties extends Readonly<Record<string, Schema>>>(
   properties: Properties,
 ): Schema<{ [Name in keyof Properties]: TypeOf<Properties[Name]> }> => ({
-  ...{ type: 'object', properties, required: Object.keys(properties) },
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
 })
 
-export const listOf = <Type>(items: Schema<Type>): Schema<Type[]> => ({ type: 'array', items })
+export const listOf = <Type,>(items: Schema<Type>): Schema<Type[]> => ({ type: 'array', items })
 
 const DURATION: Schema = {
-  ...{ type: ['string', 'number'], pattern: DURATION_PATTERN, minimum: 0 },
+  type: ['string', 'number'],
+  pattern: DURATION_PATTERN,
+  minimum: 0,
   description: 'a length of lab time: 31m, 90s, 1h30m, or a number of milliseconds',
 }
 
@@ -95,7 +101,10 @@ export const FAULT = describing<FaultDocument>(
       after: count('matches that pass before it strikes'),
       probability: { type: 'number', exclusiveMinimum: 0, maximum: 1, description: "decided by the lab's seed" },
       between: {
-        ...{ type: 'array', items: DURATION, minItems: 2, maxItems: 2 },
+        type: 'array',
+        items: DURATION,
+        minItems: 2,
+        maxItems: 2,
         description: 'lab times since the lab began, between which it strikes',
       },
       label: text('any text, to lift several faults at once'),
@@ -125,7 +134,8 @@ export const MODE = describing<{ mode: string }>(
   closed(
     {
       mode: {
-        ...{ type: 'string', pattern: '^(manual|auto|real|x[0-9]+(\\.[0-9]+)?)$' },
+        type: 'string',
+        pattern: '^(manual|auto|real|x[0-9]+(\\.[0-9]+)?)$',
         description: 'manual: only by advance; auto: jumps whenever nothing moves; real; xN: N times as fast',
       },
     },
@@ -166,10 +176,8 @@ export const ENTRY = describing<JournalEntry>({
     wallTime: { type: 'string', format: 'date-time' },
     fault: { type: ['string', 'null'], description: 'id of the fault that struck' },
     nearMiss: {
-      ...{
-        type: ['object', 'null'],
-        description: 'of an exchange that led nowhere: the call that it comes nearest to',
-      },
+      type: ['object', 'null'],
+      description: 'of an exchange that led nowhere: the call that it comes nearest to',
       properties: { nearest: { type: 'string' }, why: { type: 'string' } },
     },
   },
@@ -201,7 +209,9 @@ export const ENROLL = describing<EnrollRequest>(
     count: { type: 'integer', minimum: 1, maximum: 10_000, description: 'default 1' },
     prefix: { type: 'string', pattern: '^[A-Za-z0-9._~-]+$', description: 'of the names; default node-' },
     seed: {
-      ...{ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+      type: 'integer',
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
       description: 'the same seed gives the same uuids, MAC addresses, serial numbers and WWNs in any lab',
     },
     hardware: { type: 'object', description: 'hardware of the machines: docs/hardware.md' },

@@ -172,7 +172,12 @@ export class FaultInjector implements Faults {
 
   take(): FaultsState {
     const faults = [...this.#faults.values()].map(({ id, fault, struck, passed, dark, random }) => ({
-      ...{ id, fault, struck, passed, dark: [...dark], random: random.take() },
+      id,
+      fault,
+      struck,
+      passed,
+      dark: [...dark],
+      random: random.take(),
     }))
     return { last: this.#last, faults }
   }

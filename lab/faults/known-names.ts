@@ -9,8 +9,18 @@ import type { FaultMatch } from './fault.js'
 
 /** Calls of BMCs that Ironic makes, besides those of Redfish and IPMI. */
 export const DRIVER_CALLS = [
-  ...['read power', 'set power', 'set boot', 'read firmware', 'read hardware', 'change firmware', 'read media'],
-  ...['read indicators', 'read indicator', 'subscribe', 'unsubscribe', 'read subscriptions'],
+  'read power',
+  'set power',
+  'set boot',
+  'read firmware',
+  'read hardware',
+  'change firmware',
+  'read media',
+  'read indicators',
+  'read indicator',
+  'subscribe',
+  'unsubscribe',
+  'read subscriptions',
 ] as const
 
 const BMC_CALLS = [...new Set([...DRIVER_CALLS, ...REDFISH_CALLS, ...IPMI_CALLS])].sort()

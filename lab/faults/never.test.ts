@@ -99,7 +99,9 @@ describe('a fault that can never strike is refused, with what keeps it from it',
   test('a step of the lab is taken, and a program that none of its ramdisks has', async () => {
     const step = defineStep({ name: 'flash_firmware', interface: 'deploy', on: ['deploy'], run: async () => {} })
     const manager = {
-      ...{ className: 'Own', name: 'own', version: '1' },
+      className: 'Own',
+      name: 'own',
+      version: '1',
       support: () => Promise.resolve(3),
       steps: [step],
     }

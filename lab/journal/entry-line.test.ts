@@ -3,8 +3,13 @@ import { entryLine } from './entry-line.js'
 import type { MachineEntry } from './entry.js'
 
 const HEAD = {
-  ...{ id: 1, node: null, name: null, machine: 'machine-1', fault: null },
-  ...{ labTime: '2026-01-01T12:00:00.000Z', wallTime: '2026-01-01T12:00:00.000Z' },
+  id: 1,
+  node: null,
+  name: null,
+  machine: 'machine-1',
+  fault: null,
+  labTime: '2026-01-01T12:00:00.000Z',
+  wallTime: '2026-01-01T12:00:00.000Z',
 }
 
 test.each<[Pick<MachineEntry, 'kind' | 'what' | 'error'>, string]>([

@@ -7,11 +7,11 @@ const state = (name: 'deploying' | 'wait call-back' | 'deploy failed' | 'deleted
   noted: { ...of, kind: 'state', state: name, was, target: null, power: null, lastError: null } as NewEntry,
 })
 const beat = (status: number, at: number) => ({
-  ...{ at },
+  at,
   noted: { ...of, kind: 'exchange', to: 'ironic', target: '/v1/heartbeat/a', status } as NewExchange,
 })
 const struck = (fault: string, at: number) => ({
-  ...{ at },
+  at,
   noted: { ...of, kind: 'fault', fault, what: 'struck', effect: 'agent-silent' } as NewEntry,
 })
 const failed = (at: number) => ({ at, noted: { ...of, kind: 'command', exitCode: at, error: null } as NewEntry })

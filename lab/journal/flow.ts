@@ -2,8 +2,18 @@ import type { ExchangeEntry, StateEntry } from './entry.js'
 import type { NewEntry, NewExchange } from './journal.js'
 
 const STABLE: ReadonlySet<string> = new Set([
-  ...['enroll', 'manageable', 'available', 'active', 'error', 'rescue'],
-  ...['clean failed', 'deploy failed', 'inspect failed', 'rescue failed', 'unrescue failed', 'service failed'],
+  'enroll',
+  'manageable',
+  'available',
+  'active',
+  'error',
+  'rescue',
+  'clean failed',
+  'deploy failed',
+  'inspect failed',
+  'rescue failed',
+  'unrescue failed',
+  'service failed',
 ])
 
 /** Whether a state is the first of a flow: the node has left one in which it rests. */

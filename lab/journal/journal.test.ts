@@ -84,7 +84,9 @@ test('secrets of headers, bodies, patches and queries are masked', () => {
   const patch = JSON.stringify([{ op: 'add', path: '/driver_info/redfish_password', value: 'hunter2' }])
   const body = JSON.stringify({
     driver_info: { redfish_password: 'hunter2', redfish_username: 'admin' },
-    ...{ agent_token: 'hunter2', configdrive: { user_data: 'hunter2' }, url: 'http://me:hunter2@host/' },
+    agent_token: 'hunter2',
+    configdrive: { user_data: 'hunter2' },
+    url: 'http://me:hunter2@host/',
     args: { ignition: { ignition: { version: '3.4.0' }, passwd: 'hunter2' } },
   })
   const shown = JSON.stringify([

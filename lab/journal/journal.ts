@@ -243,7 +243,9 @@ export class Journal implements LabJournal {
   #entry(slot: Slot): JournalEntry {
     const { id, at, wall, noted, messages } = slot
     return (slot.made ??= {
-      ...{ id, labTime: new Date(at).toISOString(), wallTime: new Date(wall).toISOString() },
+      id,
+      labTime: new Date(at).toISOString(),
+      wallTime: new Date(wall).toISOString(),
       ...noted,
       ...messages?.(),
     } as JournalEntry)

@@ -219,8 +219,14 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
         steps.gone(event.uuid)
         const at = { node: event.uuid, name: null, machine: null }
         return journal.add({
-          ...{ kind: 'state', ...at, fault: null, state: 'deleted', was },
-          ...{ target: null, power: null, lastError: null },
+          kind: 'state',
+          ...at,
+          fault: null,
+          state: 'deleted',
+          was,
+          target: null,
+          power: null,
+          lastError: null,
         })
       }
       if (event.kind === 'progress') {

@@ -74,21 +74,26 @@ async function openRegistry(
   const registry = new prometheus.Registry()
   const registers = [registry]
   const durations = new prometheus.Histogram({
-    ...{ name: 'ironstage_http_request_duration_seconds', registers, labelNames: ['method', 'route', 'status'] },
+    name: 'ironstage_http_request_duration_seconds',
+    registers,
+    labelNames: ['method', 'route', 'status'],
     help: 'Wall time from a call of the API to its answer',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
   })
   /** Reads its values when it is asked. */
   const read = (kind: 'Gauge' | 'Counter', name: string, help: string, label: string | undefined, now: () => Counts) =>
     new prometheus[kind]({
-      ...{ name: `ironstage_${name}`, help, registers, labelNames: label === undefined ? [] : [label] },
+      name: `ironstage_${name}`,
+      help,
+      registers,
+      labelNames: label === undefined ? [] : [label],
       collect() {
         this.reset()
         for (const [value, count] of now()) this.inc(label === undefined ? {} : { [label]: value }, count)
       },
     })
   const { clock, machines, faults, journal, nodes, strikes, queues } = parts
-  const tally = <T>(all: Iterable<T>, key: (one: T) => string): Counts => {
+  const tally = <T,>(all: Iterable<T>, key: (one: T) => string): Counts => {
     const counts = new Map<string, number>()
     for (const one of all) counts.set(key(one), (counts.get(key(one)) ?? 0) + 1)
     return counts

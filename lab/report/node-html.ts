@@ -168,11 +168,15 @@ function diskHtml({
   problem,
 }: DiskDrawing): Html {
   const parts = partitions.map(({ number, name: title, offset, length, filesystem }, index): DiskPart => ({
-    ...{ offset, length, tone: PARTITION_TONES[index % PARTITION_TONES.length]! },
+    offset,
+    length,
+    tone: PARTITION_TONES[index % PARTITION_TONES.length]!,
     title: `${number} ${title ?? ''}: ${filesystem?.type ?? 'no filesystem'}, ${sizeText(length)} at ${sizeText(offset)}`,
   }))
   const writes = written.map(({ offset, length, at, by, boot: inBoot }): DiskPart => ({
-    ...{ offset, length, tone: inBoot === lastRun?.boot ? ('wait' as const) : ('rest' as const) },
+    offset,
+    length,
+    tone: inBoot === lastRun?.boot ? ('wait' as const) : ('rest' as const),
     title: `${by} wrote ${sizeText(length)} at ${sizeText(offset)}, ${timeText(new Date(at).toISOString())}`,
   }))
   return markup`<div class="disk">

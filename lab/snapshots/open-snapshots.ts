@@ -110,18 +110,18 @@ export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapsh
   const inputs =
     why === undefined
       ? new Inputs({
-          ...{ clock: clock as VirtualClock, probe, hasSockets: options.network != null },
+          clock: clock as VirtualClock,
+          probe,
+          hasSockets: options.network != null,
           perform: performing({
-            ...{
-              registry: stores.registry,
-              accounts: stores.accounts,
-              faults: parts.faults,
-              transports,
-              enroll,
-              serve: (door, request) => {
-                const dispatch = door === 'api' ? parts.apiSwitch.dispatch : parts.outsideRequests.dispatchOf(door)
-                return dispatch ? dispatch(request) : Promise.reject(new ConnectionFailed(`nothing serves ${door}`))
-              },
+            registry: stores.registry,
+            accounts: stores.accounts,
+            faults: parts.faults,
+            transports,
+            enroll,
+            serve: (door, request) => {
+              const dispatch = door === 'api' ? parts.apiSwitch.dispatch : parts.outsideRequests.dispatchOf(door)
+              return dispatch ? dispatch(request) : Promise.reject(new ConnectionFailed(`nothing serves ${door}`))
             },
             machines: () => machines,
             ironic: () => ironic,
@@ -129,7 +129,12 @@ export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapsh
         })
       : undefined
   const snapshots = new StageSnapshots({
-    ...{ keeper, clock, events, inputs, journal: parts.journal, report: parts.report },
+    keeper,
+    clock,
+    events,
+    inputs,
+    journal: parts.journal,
+    report: parts.report,
     random: randomness.main,
     unrepeatable: why ?? PASSING,
     identity: options.identity,
@@ -147,7 +152,9 @@ export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapsh
     start: () => inputs?.call({ do: 'start Ironic' }) ?? ironic.start(),
   }
   return {
-    ...{ keeper, inputs, snapshots },
+    keeper,
+    inputs,
+    snapshots,
     enroll: (spec?: MachineSpec, fields?: Record<string, unknown>, deployment?: Deployment): Promise<string> => {
       const input = { ...(spec && { spec }), ...(fields && { fields }), ...(deployment && { deployment }) }
       return inputs?.call<string>({ do: 'enroll', ...input }) ?? enroll(input)

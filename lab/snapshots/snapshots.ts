@@ -234,7 +234,12 @@ export class StageSnapshots implements Snapshots {
     const { inputs, clock } = this.#parts
     const log = inputs?.log ?? []
     return {
-      ...{ id, at: clock.now(), base, log, inputs: log.length, repeats: isLogged ? log.length - base.inputs : 0 },
+      id,
+      at: clock.now(),
+      base,
+      log,
+      inputs: log.length,
+      repeats: isLogged ? log.length - base.inputs : 0,
       place: isLogged ? inputs!.place : null,
       check: isLogged ? this.#check() : null,
       isWhole: this.#isWhole,
@@ -262,7 +267,7 @@ const busy = (why: string, unrepeatable: string): UserError =>
   })
 
 /** @param fork makes a lab of the same options, at a snapshot */
-export const withFork = <Fork>(
+export const withFork = <Fork,>(
   snapshots: StageSnapshots,
   fork: (from: StoredSnapshot) => Promise<Fork>,
 ): LabSnapshots<Fork> => ({

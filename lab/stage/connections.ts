@@ -68,7 +68,11 @@ export async function connections(
 
   const openForAgents = (port: number) =>
     AgentListener.open({
-      ...{ host, port, allowedHosts, clock, logger },
+      host,
+      port,
+      allowedHosts,
+      clock,
+      logger,
       enter: (dispatch) => enter('agents', dispatch),
     })
   const agentsLost = 'the agents that are running are lost to Ironic; reboot their machines'
@@ -81,7 +85,12 @@ export async function connections(
   const entering = enter('api', dispatch)
   const open = (port: number) =>
     serveHttp({
-      ...{ host, port, clock, logger, refuse, bodyLimit },
+      host,
+      port,
+      clock,
+      logger,
+      refuse,
+      bodyLimit,
       dispatch: entering,
       allowedHosts,
       publicUrl: service.publicEndpoint,

@@ -47,7 +47,13 @@ export function withControl(parts: {
     return all
   }
   const handlers = controlHandlers({
-    ...{ machines, faults, journal, node, snapshots: parts.snapshots, probe: parts.probe, time: clock },
+    machines,
+    faults,
+    journal,
+    node,
+    snapshots: parts.snapshots,
+    probe: parts.probe,
+    time: clock,
     outlook: (record) => ({
       deadlines: deadlinesOf(database.records, record.uuid),
       plan: stepPlan(record, database.records),
@@ -89,7 +95,11 @@ export function withControl(parts: {
     },
   })
   const metrics = new Metrics({
-    ...{ clock, machines, faults, journal, strikes: observation.strikes },
+    clock,
+    machines,
+    faults,
+    journal,
+    strikes: observation.strikes,
     nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
     queues: () => {
       const { effects, deadlines } = database.records

@@ -35,7 +35,8 @@ export function identities(seed: number, isTaken: (mac: string) => boolean): () 
     return {
       uuid: own,
       applied: (plain) => ({
-        ...{ ...plain, serial: `IST-${serial}` },
+        ...plain,
+        serial: `IST-${serial}`,
         nics: plain.nics.map((nic, index) => ({ ...nic, mac: macOf([...mac.slice(0, 5), mac[5]! + index]) })),
         disks: plain.disks.map((disk, index) => ({
           ...disk,
@@ -53,5 +54,6 @@ const macOf = (bytes: readonly number[]): string => bytes.map((byte) => hexOf([b
 
 export const seedIsUsed = (seed: number, uuid: string): UserError =>
   new UserError('bad-request', `seed ${seed} gives node ${uuid}, which is there already`, {
-    ...{ kind: 'usage', remedy: 'name another seed, or remove the nodes of this one first' },
+    kind: 'usage',
+    remedy: 'name another seed, or remove the nodes of this one first',
   })

@@ -44,8 +44,10 @@ export async function ironicSettings(options: IronicSettingsOptions): Promise<Ir
   })
   if (ironic === undefined)
     return {
-      ...{ conf: finished(UPSTREAM_CONF), service: SERVICE_DEFAULTS },
-      ...{ newest: MAX_MICROVERSION, types: HARDWARE_TYPES },
+      conf: finished(UPSTREAM_CONF),
+      service: SERVICE_DEFAULTS,
+      newest: MAX_MICROVERSION,
+      types: HARDWARE_TYPES,
     }
   const config = await withDocuments(readIronicConfig(ironic), (file) =>
     held(clock, `reading ${file}`, async () => {
@@ -55,8 +57,10 @@ export async function ironicSettings(options: IronicSettingsOptions): Promise<Ir
   )
   for (const note of config.notes) logger('warn', note)
   return {
-    ...{ conf: finished(config.conf), service: config.service },
-    ...{ newest: config.maxMicroversion, types: enabledTypes(HARDWARE_TYPES, config.drivers) },
+    conf: finished(config.conf),
+    service: config.service,
+    newest: config.maxMicroversion,
+    types: enabledTypes(HARDWARE_TYPES, config.drivers),
   }
 }
 

@@ -70,7 +70,10 @@ export function observe(parts: {
   const injector = new FaultInjector(
     probe,
     {
-      ...{ clock, seed, node, nodeOf },
+      clock,
+      seed,
+      node,
+      nodeOf,
       disksOf: (machine) =>
         machines()
           .get(machine)
@@ -109,7 +112,12 @@ export function observe(parts: {
   const journal = new Journal({ now: () => clock.now(), wallNow: () => systemClock().now(), ...parts.journal })
   const recorder = recordInto(journal, {
     isOn: parts.journal.capacity !== 0,
-    ...{ probe, events, clock, node, nodeOf, machineOf: machineBehind },
+    probe,
+    events,
+    clock,
+    node,
+    nodeOf,
+    machineOf: machineBehind,
     names: () => [...nodes.list()].map(({ name, uuid }) => name ?? uuid),
     faultAt: (point) => injector.at(point),
   })

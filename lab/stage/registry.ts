@@ -98,7 +98,9 @@ export class SimulatedRegistry implements ImageRegistry, NodeImageRegistry {
     const { repository, version, base, files = NODE_FILES, inDiskImages } = published
     this.#changed({ do: 'publish', image: published })
     const manifest: NodeImageManifest = {
-      ...{ version, base, files: [...files] },
+      version,
+      base,
+      files: [...files],
       layers: [
         { digest: sha256(`base ${base}`), size: BASE_SIZE },
         { digest: sha256(`node ${version} ${files.join(' ')}`), size: LAYER_SIZE },

@@ -26,7 +26,9 @@ export interface BootNetworkOptions {
 export function bootNetwork({ clock, allow, trust, bootScript }: BootNetworkOptions): BootNetwork {
   const options = {
     ...(allow ? { allow } : {}),
-    ...{ clock, redirects: 5, limits: { connect: SILENCE, header: SILENCE, silence: SILENCE } },
+    clock,
+    redirects: 5,
+    limits: { connect: SILENCE, header: SILENCE, silence: SILENCE },
   }
   return {
     open: (url, { signal, credentials, verifiedBy, through }) => {

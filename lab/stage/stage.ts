@@ -135,15 +135,25 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const agentPace = options.agentPace ?? PROMPT_PACE
   const ownConf = { ...(options.liveImages ? { fetchBootImages: true } : {}), ...options.conf }
   const { conf, service, newest, types } = await ironicSettings({
-    ...{ ...options, conf: ownConf },
-    ...{ agentPace, clock, logger },
+    ...options,
+    conf: ownConf,
+    agentPace,
+    clock,
+    logger,
   })
   const access = await openAccess({ service, host: network?.host ?? null, folder, clock, logger, scope })
 
   const apiSwitch = openApiSwitch()
   const outsideRequests = new OutsideRequests()
   const { toAgents, transport, addresses, server, url } = await connections(network, {
-    ...{ dispatch: apiSwitch.dispatch, access, service, folder, clock, random: randomness.refusals, logger, scope },
+    dispatch: apiSwitch.dispatch,
+    access,
+    service,
+    folder,
+    clock,
+    random: randomness.refusals,
+    logger,
+    scope,
     agentTls: options.agentTls ?? conf.requireTls,
     enter: (door, dispatch) => outsideRequests.serving(door, dispatch),
     leaves: (to) => outsideRequests.inputs?.break(`Ironic called ${to}, which is not of the lab`),
@@ -155,7 +165,8 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   let machines: Machines
   const database = scope.use(
     new CurrentDatabase({
-      ...{ path: folder?.ironicDb, clock },
+      path: folder?.ironicDb,
+      clock,
       onLoss: (sentence) => logger('warn', sentence),
       changed: (uuid) => {
         const entry = database.records.nodes.get(uuid)
@@ -171,7 +182,12 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       const known = own.known(transport)
       return agentPace === PROMPT_PACE ? reservations.patient(machine, known) : known
     },
-    ...{ addresses, clock, random, probe, pace: agentPace, tls: options.agentTls ?? conf.requireTls },
+    addresses,
+    clock,
+    random,
+    probe,
+    pace: agentPace,
+    tls: options.agentTls ?? conf.requireTls,
     ...(options.managers ? { managers: options.managers } : {}),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: (machine, progress) => {
@@ -186,12 +202,16 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     },
   })
   const observation = observe({
-    ...{ probe, events, clock, logger },
+    probe,
+    events,
+    clock,
+    logger,
     nodes: nodesIn(database, reservations, () => machines),
     seed: options.seed ?? 1,
     journal: options.journal ?? {},
     machines: () => machines,
-    ...{ agents: () => agents, steps: stepNames(options.managers) },
+    agents: () => agents,
+    steps: stepNames(options.managers),
     changing: (change) => outsideRequests.inputs?.note(change),
   })
   const spec = machineSpecs(options)
@@ -199,7 +219,12 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const live = options.liveImages
     ? scope.use(
         await openLiveImages(options.liveImages, {
-          ...{ ironicUrl: url, store: database, folder, clock, random, logger },
+          ironicUrl: url,
+          store: database,
+          folder,
+          clock,
+          random,
+          logger,
           through: own.images(probe),
         }),
       )
@@ -210,7 +235,8 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     machines: () => machines,
     profile: spec,
     used: (machine, node) => reservations.belongs(machine, node),
-    ...{ accounts, probe },
+    accounts,
+    probe,
   })
   const { allow } = options
   const imageCache = allow ? { folder: null, ...options.imageCache, allow } : options.imageCache
@@ -220,7 +246,11 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     ...(options.pullRate === undefined ? {} : { rate: options.pullRate }),
   })
   machines = await openMachines({
-    ...{ stateDir: folder?.path ?? null, clock, random, probe, pace: options.machinePace ?? NO_PACE },
+    stateDir: folder?.path ?? null,
+    clock,
+    random,
+    probe,
+    pace: options.machinePace ?? NO_PACE,
     logger: withFields(logger, { room: 'machine' }),
     stage: simulatedStaging(imageCache, { clock, random, logger }),
     network: bootNetwork({ clock, allow: options.allow }),
@@ -244,8 +274,14 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const start = async (from?: IronicState) => {
     const store = database.watched
     const ironic = await openIronic({
-      ...{ store, host: CONDUCTOR_HOST, bmcs, clock, random, probe },
-      ...{ conf, types },
+      store,
+      host: CONDUCTOR_HOST,
+      bmcs,
+      clock,
+      random,
+      probe,
+      conf,
+      types,
       ...(from ? { from } : {}),
       agents: toAgentsOf(() => machines, { transport: toAgents, addresses, probe }),
       logger: withFields(logger, { room: 'conductor' }),
@@ -255,7 +291,12 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       deploymentRepeated: (repeated) => events.emit({ kind: 'deployment-repeated', ...repeated }),
     })
     const api = createIronicApi({
-      ...{ conductor: ironic.conductor, store, clock, random, service, newest },
+      conductor: ironic.conductor,
+      store,
+      clock,
+      random,
+      service,
+      newest,
       randomOfReads: randomness.reads,
       fastTrack: conf.fastTrack,
       ...(access.guard ? { guard: access.guard } : {}),
@@ -264,7 +305,15 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     return { ironic, dispatch: withLabApi(own.probed(api, probe)) }
   }
   const withLabApi = withControl({
-    ...{ observation, clock, probe, events, logger, database, live, guard: access.guard, page: options.page },
+    observation,
+    clock,
+    probe,
+    events,
+    logger,
+    database,
+    live,
+    guard: access.guard,
+    page: options.page,
     machines: enteringMachines(machines, () => outsideRequests.inputs),
     setAccount: (address, account) => {
       outsideRequests.inputs?.note({ do: 'account', address, account })
@@ -287,7 +336,10 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     new IronicClient({ transport: by, endpoint, headers: access.headers, clock })
   const seen = (by: Transport) => probed(own.known(by), probe, { from: 'client', to: 'ironic' })
   const enrolling = (by: IronicClient) => ({
-    ...{ client: by, machines, store: database.watched, account: accountOf },
+    client: by,
+    machines,
+    store: database.watched,
+    account: accountOf,
   })
   /** Enrolls on a private transport, since the API does not answer other clients yet. */
   const enrollFirst = async (wanted: NonNullable<StageOptions['machines']>): Promise<void> => {
@@ -305,8 +357,20 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
 
   const transports = { client: seen(transport), transport }
   const opened = await openSnapshots({
-    ...{ options, clock, randomness, probe, events, apiSwitch, database, ironic, agents, machines, transports, url },
-    ...{ outsideRequests, scope },
+    options,
+    clock,
+    randomness,
+    probe,
+    events,
+    apiSwitch,
+    database,
+    ironic,
+    agents,
+    machines,
+    transports,
+    url,
+    outsideRequests,
+    scope,
     stores: { own, reservations, accounts, registry, faults: observation.injector, journal: observation.recorder },
     journal: observation.journal,
     faults: observation.faults,
@@ -318,26 +382,28 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   apiSwitch.open(dispatch)
   const client = clientBy(opened.entering.transports.client, url)
   return {
-    ...{
-      url,
-      client,
-      headers: access.headers,
-      caFile: access.caFile,
-      tls: access.tls ?? null,
-      machines,
-      registry,
-      clock,
-      events,
-      probe,
-      spec,
-    },
-    ...{ keeper: opened.keeper, snapshots: opened.snapshots, enroll: opened.enroll, deploymentOf: opened.deploymentOf },
+    url,
+    client,
+    headers: access.headers,
+    caFile: access.caFile,
+    tls: access.tls ?? null,
+    machines,
+    registry,
+    clock,
+    events,
+    probe,
+    spec,
+    keeper: opened.keeper,
+    snapshots: opened.snapshots,
+    enroll: opened.enroll,
+    deploymentOf: opened.deploymentOf,
     transport: opened.entering.transports.transport,
     dispatch: opened.entering.dispatch,
     ironic: opened.entering.ironic,
     entering: opened.entering.machine,
     images: live?.service ?? null,
-    ...{ faults: observation.faults, journal: observation.journal },
+    faults: observation.faults,
+    journal: observation.journal,
     get conductor() {
       return ironic.conductor
     },

@@ -18,7 +18,9 @@ export function leaving(error: unknown): CrossingError {
   if (!(error instanceof Error))
     return { message: String(error), stack: undefined, is: { kind: 'other', name: 'Error' } }
   return {
-    ...{ message: error.message, stack: error.stack, is: kindOf(error) },
+    message: error.message,
+    stack: error.stack,
+    is: kindOf(error),
     ...(error.cause === undefined ? {} : { cause: leaving(error.cause) }),
   }
 }
@@ -45,7 +47,8 @@ function made(message: string, is: CrossingError['is'], cause: Error | undefined
     case 'user':
       return new UserError(is.code, message, {
         ...(is.remedy === undefined ? {} : { remedy: is.remedy }),
-        ...{ kind: is.severity, ...causes },
+        kind: is.severity,
+        ...causes,
       })
     case 'refused':
       return Object.assign(new IronicRefused(is.call, is.status, message), causes)

@@ -24,6 +24,7 @@ export function checkData(name: string, value: unknown): void {
 
 const notData = (name: string, cause?: unknown): UserError =>
   new UserError('not-across-threads', `${name} holds what another thread cannot get a copy of, such as a function`, {
-    ...{ kind: 'usage', remedy: 'give plain data, or make a lab without threads' },
+    kind: 'usage',
+    remedy: 'give plain data, or make a lab without threads',
     ...(cause === undefined ? {} : { cause }),
   })

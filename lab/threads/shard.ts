@@ -31,9 +31,12 @@ export class Shard implements AsyncDisposable {
   static async open(number: number, { options, shardSize }: ThreadSettings): Promise<Shard> {
     const { realistic, seed = 1, ironic, ...rest } = options
     const lab = await createStagedLab({
-      ...{ ...rest, clock: 'manual', seed: seedOf(seed, number) },
+      ...rest,
+      clock: 'manual',
+      seed: seedOf(seed, number),
       // A lab in threads shows events, and has neither a journal nor snapshots.
-      ...{ journal: { capacity: 0 }, rewinds: false },
+      journal: { capacity: 0 },
+      rewinds: false,
       ...(realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE } : {}),
       ...withLimits(ironic, shardSize),
     })
@@ -122,7 +125,8 @@ export class Shard implements AsyncDisposable {
       case 'enroll': {
         const { node: number, machine, fields, deployment } = question
         const node = await this.#lab.enroll({
-          ...{ machine: machine ?? this.#lab.spec(number), ...deployment },
+          machine: machine ?? this.#lab.spec(number),
+          ...deployment,
           ...(fields ? { fields } : {}),
         })
         this.#nodes.set(number, node)

@@ -28,7 +28,8 @@ export class ThreadedFaults implements Pick<Faults, 'add' | 'clear'> {
     checkData('the fault', fault)
     if (fault.times !== undefined && fault.match.node === undefined && fault.match.machine === undefined)
       throw new UserError('not-across-threads', 'a fault of all nodes cannot be counted across threads', {
-        ...{ kind: 'usage', remedy: 'match a node or a machine, or leave out times' },
+        kind: 'usage',
+        remedy: 'match a node or a machine, or leave out times',
       })
     const number = ++this.#last
     this.#faults.set(number, fault)

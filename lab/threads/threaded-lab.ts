@@ -84,7 +84,9 @@ class ShardedLab implements ThreadedLab {
     const node = ++this.#nodes
     const shard = shardOf(node, this.#shardSize)
     const uuid = (await this.#ask(shard, {
-      ...{ kind: 'enroll', node, deployment },
+      kind: 'enroll',
+      node,
+      deployment,
       ...(machine ? { machine } : {}),
       ...(fields ? { fields } : {}),
     })) as string

@@ -114,7 +114,9 @@ function strikes(flow: readonly JournalEntry[], fault: (id: string) => string | 
     if (entry.kind === 'fault' && entry.what === 'struck' && entry.fault !== null && !seen.has(entry.fault))
       seen.set(entry.fault, {
         text: `${entry.fault} struck: ${fault(entry.fault) ?? `${entry.effect}, which was lifted since`}`,
-        ...{ at: entry.labTime, entry: entry.id, fault: entry.fault },
+        at: entry.labTime,
+        entry: entry.id,
+        fault: entry.fault,
       })
   return [...seen.values()]
 }

@@ -21,7 +21,9 @@ export function marksOf(entries: readonly JournalEntry[]): TimelineMark[] {
   return entries.flatMap((entry): TimelineMark[] => {
     const duration = 'duration' in entry ? entry.duration : 0
     const head = {
-      ...{ entry: entry.id, duration, fault: entry.fault },
+      entry: entry.id,
+      duration,
+      fault: entry.fault,
       at: new Date(Date.parse(entry.labTime) - duration).toISOString(),
     }
     switch (entry.kind) {

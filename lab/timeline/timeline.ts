@@ -79,10 +79,18 @@ export function timelineOf(parts: {
   const { node, entries, isCut, now, waiting, plan } = parts
   const { causes, remedy } = whyFailed(node, [...parts.remembered, ...entries], parts.fault)
   return {
-    ...{ node, now: new Date(now).toISOString(), since: entries[0]?.labTime ?? null, isCut },
+    node,
+    now: new Date(now).toISOString(),
+    since: entries[0]?.labTime ?? null,
+    isCut,
     walls: wallsOf(entries),
-    ...{ states: statesOf(node, entries), steps: stepsOf(entries), marks: marksOf(entries) },
-    ...{ waiting, causes, remedy, plan },
+    states: statesOf(node, entries),
+    steps: stepsOf(entries),
+    marks: marksOf(entries),
+    waiting,
+    causes,
+    remedy,
+    plan,
   }
 }
 
@@ -116,8 +124,15 @@ function stepsOf(entries: readonly JournalEntry[]): StepSpan[] {
     switch (what) {
       case 'began':
         spans.push({
-          ...{ flow, interface: owner, step, index, from: labTime, to: null },
-          ...{ outcome: 'running', stages: [], entry: id },
+          flow,
+          interface: owner,
+          step,
+          index,
+          from: labTime,
+          to: null,
+          outcome: 'running',
+          stages: [],
+          entry: id,
         })
         break
       case 'stage':

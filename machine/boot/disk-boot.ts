@@ -35,7 +35,8 @@ export const findOnDisks = (booting: BootingMachine, signal: AbortSignal): Promi
 /** The disks, to which the system on the disk writes. */
 const disksOfSystem = ({ record, disks }: BootingMachine, signal: AbortSignal) => {
   const user = {
-    ...{ signal, writer: 'system' },
+    signal,
+    writer: 'system',
     get isOver() {
       return signal.aborted
     },

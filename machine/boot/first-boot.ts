@@ -56,7 +56,14 @@ export async function firstBoot(
   const deployment = baseDeployment(bootable.title, kernelArguments)
   deployFiles(tree, null, deployment)
   const outcome = await runIgnition({
-    ...{ machine: spec.id, bootId, tree, clock, probe, downloads, signal, version: deployment.version },
+    machine: spec.id,
+    bootId,
+    tree,
+    clock,
+    probe,
+    downloads,
+    signal,
+    version: deployment.version,
     source: await sourceOf(bootable, disks),
     devices: () => Devices.read(spec, disks, device.name),
     editKernelArguments: (edit) => withBootVolume(device, bootOffset, clock, (volume) => setArguments(volume, edit)),
@@ -105,7 +112,10 @@ function firstBootReport(
   { failure, fetched, plan, config: applied, version: newest }: IgnitionOutcome,
 ): FirstBoot {
   const found = {
-    ...{ kernelArguments, disk, fetched, plannedDiskChanges: plan },
+    kernelArguments,
+    disk,
+    fetched,
+    plannedDiskChanges: plan,
     configDigest: config && createHash('sha256').update(config).digest('hex'),
     failedStage: failure?.stage ?? null,
   }

@@ -255,7 +255,9 @@ export class MachineBoot {
       const persist = () => record.persist()
       const id = machine.spec.id
       const isStaged = await runNodeImage(bootable, {
-        ...{ machine: id, system, registry },
+        machine: id,
+        system,
+        registry,
         clock,
         probe,
         signal,

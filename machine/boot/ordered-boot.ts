@@ -89,7 +89,11 @@ export async function bootInOrder(
     if (end) return end
   }
   state.live = {
-    ...{ kernelArguments: '', ignition: null, files: [], agent: null, console },
+    kernelArguments: '',
+    ignition: null,
+    files: [],
+    agent: null,
+    console,
     failure: failures.length > 0 ? failures.join('; ') : 'no device of the boot order has anything to boot',
   }
   return { kind: 'nothing' }
@@ -107,6 +111,10 @@ function factsOf({ machine, record }: BootingMachine, nic: string): FirmwareFact
   return {
     macs: ordered.map(({ mac }) => mac),
     platform: record.asBooted().firmware === 'uefi' ? 'efi' : 'pcbios',
-    ...{ architecture, serial, manufacturer, product, uuid: systemUuid(spec) },
+    architecture,
+    serial,
+    manufacturer,
+    product,
+    uuid: systemUuid(spec),
   }
 }

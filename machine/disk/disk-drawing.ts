@@ -46,7 +46,11 @@ export async function drawDisk(
   const ofLastRun = written.filter(({ boot }) => boot === latest?.boot)
   const boot = found?.boot
   return {
-    ...{ name, size, sectorSize, serial, model },
+    name,
+    size,
+    sectorSize,
+    serial,
+    model,
     table: found?.table ?? null,
     guid: found?.diskGuid ?? null,
     partitions: (found?.partitions ?? []).map((partition) => ({

@@ -5,8 +5,15 @@ import { loadPackage } from '../../runtime/index.js'
 
 /** Flags of {@link ExtFilesystem.open}, and kinds of files, as the library has them. */
 export const EXT = {
-  ...{ O_RDONLY: 0, O_WRONLY: 1, O_CREAT: 64, O_EXCL: 128, O_TRUNC: 512, O_NOFOLLOW: 131072 },
-  ...{ S_IFMT: 61440, S_IFDIR: 16384, S_IFLNK: 40960 },
+  O_RDONLY: 0,
+  O_WRONLY: 1,
+  O_CREAT: 64,
+  O_EXCL: 128,
+  O_TRUNC: 512,
+  O_NOFOLLOW: 131072,
+  S_IFMT: 61440,
+  S_IFDIR: 16384,
+  S_IFLNK: 40960,
 } as const
 
 /** An error of the library, with its errno and its name, which is `UNKNOWN` for those of libext2fs. */

@@ -88,7 +88,11 @@ export class FileBacked implements BlockDevice {
   async #openFile(): Promise<BlockDevice> {
     const path = await this.path()
     const options = {
-      ...{ path, name: this.name, sectorSize: this.sectorSize, clock: this.#clock, mayCut: this.#ours },
+      path,
+      name: this.name,
+      sectorSize: this.sectorSize,
+      clock: this.#clock,
+      mayCut: this.#ours,
       hostIsFull: () => this.#hostIsFull(path),
     }
     const size = await held(this.#clock, `looking for ${path}`, () => fileSize(path))

@@ -26,7 +26,10 @@ export async function setUpGpt(device: BlockDevice, random: Random): Promise<voi
   if (gpt?.diskGuid !== UNINITIALIZED) return
   const { size, sectorSize } = device
   const { primary, backup, backupOffset } = buildGpt({
-    ...{ size, sectorSize, diskGuid: uuid(random), partitions: gpt.partitions },
+    size,
+    sectorSize,
+    diskGuid: uuid(random),
+    partitions: gpt.partitions,
   })
   const bootCode = bufferOf(await device.read(0, MBR_ENTRIES.from))
   bootCode.copy(primary)

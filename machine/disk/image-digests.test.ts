@@ -27,7 +27,9 @@ afterEach(() => rm(folder, { recursive: true }))
 async function installed() {
   const disk = await openFileDisk({ path, name: 'sda', sectorSize: 512, clock })
   const { code } = await runInstaller(insideWith({ disks: [disk], metalImage: imagePath }), [
-    ...['install', '/dev/sda', '--offline'],
+    'install',
+    '/dev/sda',
+    '--offline',
   ])
   expect(code).toBe(0)
   await setUpGpt(disk, seededRandom(1))

@@ -13,7 +13,11 @@ function array(level: RaidLevel, count: number) {
   )
   const open = (missing?: number) =>
     mdDevice({
-      ...{ name: 'md0', level, chunk: CHUNK, memberSize: MEMBER, sectorSize: 512 },
+      name: 'md0',
+      level,
+      chunk: CHUNK,
+      memberSize: MEMBER,
+      sectorSize: 512,
       members: disks.map((device, role) => (role === missing ? undefined : { device, offset: CHUNK })),
     })
   return { disks, open }

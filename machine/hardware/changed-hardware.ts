@@ -52,8 +52,12 @@ export function withDisk(spec: MachineSpec, disk: string, wanted: NewDisk): Mach
     throw wrong('disk-swap', `the disk ${serial} is in ${id} already, as ${present.name}`, 'name another serial number')
   const { file: _, ...backing } = { file: undefined, ...old.backing }
   const fresh: DiskSpec = {
-    ...{ ...old, ...wanted, serial, wwn: wanted.wwn ?? wwnOf(id, serial) },
-    ...{ image: `${disk}-${serial}`, backing },
+    ...old,
+    ...wanted,
+    serial,
+    wwn: wanted.wwn ?? wwnOf(id, serial),
+    image: `${disk}-${serial}`,
+    backing,
   }
   const before = takenOut.find((each) => each.serial === serial)
   if (before) checkReturn(before, disk, wanted)

@@ -7,7 +7,8 @@ const nicNames = ({ nics, serial }: Pick<MachineSpec, 'nics' | 'serial'>): strin
 
 /** The names of a machine's firmware components, without their versions: of ten thousand machines they are read together. */
 export const firmwareComponents = (spec: MachineSpec): string[] => [
-  ...['bios', 'bmc'],
+  'bios',
+  'bmc',
   ...nicNames(spec).map((nic) => `nic:${nic}`),
 ]
 
@@ -19,7 +20,11 @@ export const firmwareComponents = (spec: MachineSpec): string[] => [
 export function firmwareVersions(spec: MachineSpec, flashed: Readonly<Record<string, string>>): FirmwareVersion[] {
   const { manufacturer, product } = spec
   const component = (name: string, version: string, more: Partial<FirmwareVersion> = {}): FirmwareVersion => ({
-    ...{ component: name, version: flashed[name] ?? version, vendor: null, model: null, serial: null },
+    component: name,
+    version: flashed[name] ?? version,
+    vendor: null,
+    model: null,
+    serial: null,
     ...more,
   })
   return [

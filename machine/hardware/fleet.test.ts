@@ -8,9 +8,7 @@ const mixed: HardwareFleet = [{ count: 3, hardware: { cpus: 16 } }, { hardware: 
 describe('a fleet', () => {
   test('gives each machine the hardware of its entry, and repeats the entries', () => {
     expect(Array.from({ length: 9 }, (_, index) => hardwareOf(mixed, index + 1).cpus)).toEqual([
-      ...[16, 16, 16, 64],
-      ...[16, 16, 16, 64],
-      16,
+      16, 16, 16, 64, 16, 16, 16, 64, 16,
     ])
   })
 

@@ -42,7 +42,10 @@ let compiled: ValidateFunction<WrittenFile> | undefined
 /** Compiled on first use. */
 const validator = (): ValidateFunction<WrittenFile> =>
   (compiled ??= new Ajv({
-    ...{ allowUnionTypes: true, strictTypes: false, meta: false, validateSchema: false },
+    allowUnionTypes: true,
+    strictTypes: false,
+    meta: false,
+    validateSchema: false,
   }).compile<WrittenFile>(HARDWARE_SCHEMA))
 
 function hardwareOf({ disks, ...rest }: WrittenMachine): MachineHardware {

@@ -305,7 +305,11 @@ export class MachineFirmware {
     const { Context, Protocol, Destination, EventTypes, HttpHeaders } = wanted
     const number = this.#state.nextSubscription ?? 1
     const made = {
-      ...{ Id: id ?? String(number), Context, Protocol, Destination, EventTypes: [...EventTypes] },
+      Id: id ?? String(number),
+      Context,
+      Protocol,
+      Destination,
+      EventTypes: [...EventTypes],
       ...(HttpHeaders && { HttpHeaders: { ...HttpHeaders } }),
     }
     if (id === undefined) this.#state.nextSubscription = number + 1

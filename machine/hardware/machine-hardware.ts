@@ -26,10 +26,13 @@ export interface MachineHardware extends Partial<
 export function withHardware(spec: MachineSpec, { nics, disks, ...rest }: MachineHardware): MachineSpec {
   const bootNic = Math.max(0, nics?.findIndex(({ pxe }) => pxe) ?? 0)
   return {
-    ...{ ...spec, ...rest },
+    ...spec,
+    ...rest,
     ...(nics && {
       nics: nics.map((nic, index) => ({
-        ...{ ...nicAt(spec, index), carrier: true, ...nic },
+        ...nicAt(spec, index),
+        carrier: true,
+        ...nic,
         pxe: index === bootNic,
       })),
     }),

@@ -95,8 +95,11 @@ export class AccountTools {
       return refuse(4, `UID '${uid}' already exists`)
     const changed: Account = {
       ...old,
-      ...{ uid: uid ?? old.uid, gid: gid === undefined ? old.gid : files.group(gid)!.gid },
-      ...{ gecos: comment ?? old.gecos, home: home ?? old.home, shell: shell ?? old.shell },
+      uid: uid ?? old.uid,
+      gid: gid === undefined ? old.gid : files.group(gid)!.gid,
+      gecos: comment ?? old.gecos,
+      home: home ?? old.home,
+      shell: shell ?? old.shell,
     }
     // The real tool always rewrites passwd, as its copy `passwd-` shows.
     files.save(
@@ -208,7 +211,13 @@ export class AccountTools {
 }
 
 const passwdRow = ({ name, uid, gid, gecos, home, shell }: Account, password = 'x'): string[] => [
-  ...[name, password, String(uid), String(gid), gecos, home, shell],
+  name,
+  password,
+  String(uid),
+  String(gid),
+  gecos,
+  home,
+  shell,
 ]
 
 const missingGroup = (files: AccountFiles, groups: readonly string[]): string | undefined =>

@@ -72,13 +72,20 @@ export class AccountFiles {
 
   accounts(): Account[] {
     return this.rows('passwd').map(([name = '', , uid = '', gid = '', gecos = '', home = '', shell = '']) => ({
-      ...{ name, uid: Number(uid), gid: Number(gid), gecos, home, shell },
+      name,
+      uid: Number(uid),
+      gid: Number(gid),
+      gecos,
+      home,
+      shell,
     }))
   }
 
   groups(): Group[] {
     return this.rows('group').map(([name = '', , gid = '', members = '']) => ({
-      ...{ name, gid: Number(gid), members: listed(members) },
+      name,
+      gid: Number(gid),
+      members: listed(members),
     }))
   }
 

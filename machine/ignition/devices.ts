@@ -51,7 +51,10 @@ export class Devices {
   addPartition(disk: Device, { number, length, gpt, filesystem }: Omit<Partition, 'name' | 'offset'>): void {
     const { sectorSize } = disk
     const device = this.add({
-      ...{ name: partitionName(disk.name, number), size: length, sectorSize, layout: null },
+      name: partitionName(disk.name, number),
+      size: length,
+      sectorSize,
+      layout: null,
       signature: filesystem ?? null,
     })
     if (gpt?.name) this.#link(`disk/by-partlabel/${gpt.name}`, device)

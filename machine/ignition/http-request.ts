@@ -78,7 +78,8 @@ const LOOPBACK = ['localhost', '127.0.0.0/8', '::1']
 
 /** Proxy settings. Go's client never uses a proxy for a loopback address. */
 export const proxiesOf = ({ httpProxy = '', httpsProxy = '', noProxy = [] }: HttpSettings['proxy']): ProxySettings => ({
-  ...{ http: httpProxy, https: httpsProxy },
+  http: httpProxy,
+  https: httpsProxy,
   no: [...LOOPBACK, ...noProxy].join(','),
 })
 

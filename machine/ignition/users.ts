@@ -89,7 +89,9 @@ async function ensureUser({ tools, log }: UsersWork, user: SpecUser): Promise<vo
   const argv = exists
     ? ['usermod', ...root, ...(homeDir ? ['--home', homeDir, '--move-home'] : [])]
     : [
-        ...['useradd', ...root, ...option('--home-dir', homeDir)],
+        'useradd',
+        ...root,
+        ...option('--home-dir', homeDir),
         noCreateHome ? '--no-create-home' : '--create-home',
         ...(noUserGroup ? ['--no-user-group'] : []),
         ...(system ? ['--system'] : []),
@@ -105,10 +107,17 @@ async function ensureUser({ tools, log }: UsersWork, user: SpecUser): Promise<vo
     name,
   )
   const asked = {
-    ...{ name, password, uid: user.uid, comment: user.gecos || undefined, gid: user.primaryGroup || undefined },
-    ...{ groups: user.groups?.length ? user.groups : undefined, shell: user.shell || undefined },
-    ...{ home: homeDir || undefined, createHome: !noCreateHome },
-    ...{ noUserGroup: noUserGroup ?? false, system: system ?? false },
+    name,
+    password,
+    uid: user.uid,
+    comment: user.gecos || undefined,
+    gid: user.primaryGroup || undefined,
+    groups: user.groups?.length ? user.groups : undefined,
+    shell: user.shell || undefined,
+    home: homeDir || undefined,
+    createHome: !noCreateHome,
+    noUserGroup: noUserGroup ?? false,
+    system: system ?? false,
   }
   await log.command(`creating or modifying user "${name}"`, argv, () =>
     exists ? tools.usermod(asked) : tools.useradd(asked),
@@ -134,7 +143,7 @@ const option = (name: string, value: string | number | undefined): string[] =>
 /** Prefixes a failure with the current work. */
 export const failing =
   (before: string) =>
-  async <T>(work: () => T | Promise<T>, more = ''): Promise<T> => {
+  async <T,>(work: () => T | Promise<T>, more = ''): Promise<T> => {
     try {
       return await work()
     } catch (error) {

@@ -18,7 +18,7 @@ async function unit(agent: AgentOnCoreos, failures: number, forMs = 60_000) {
   const console: string[] = []
   const controller = new AbortController()
   const say = (line: string) => void console.push(line)
-  const running = startAgentUnit(agent, { ...{ machine: 'm0', clock, probe, say }, signal: controller.signal })
+  const running = startAgentUnit(agent, { machine: 'm0', clock, probe, say, signal: controller.signal })
   let runs: boolean | 'stopped' | undefined
   const ended = running.then(
     (outcome) => (runs = outcome),

@@ -22,11 +22,17 @@ test('Ignition in a live system retries a failed request, and uses the proxy of 
     }
     const { version, files } = await runLiveIgnition(
       {
-        ...{ kind: 'coreos', hasRoot: true, version: null, config: Buffer.from(JSON.stringify(config)) },
+        kind: 'coreos',
+        hasRoot: true,
+        version: null,
+        config: Buffer.from(JSON.stringify(config)),
         kernelArguments: 'ignition.firstboot ignition.platform.id=metal',
       },
       {
-        ...{ machine: 'm1', clock: systemClock(), probe: new Probe(), signal: new AbortController().signal },
+        machine: 'm1',
+        clock: systemClock(),
+        probe: new Probe(),
+        signal: new AbortController().signal,
         say: (line) => void lines.push(line),
       },
     )

@@ -28,14 +28,18 @@ async function found(commandLine: string, files: Record<string, Buffer>, names: 
           return bytes ? Promise.resolve(bytesSource(bytes)) : Promise.reject(new Error('the server answered 404'))
         },
       },
-      ...{ clock: new VirtualClock(), signal: new AbortController().signal, say: (line) => void lines.push(line) },
+      clock: new VirtualClock(),
+      signal: new AbortController().signal,
+      say: (line) => void lines.push(line),
     },
   )
   return { parameters, lines }
 }
 
 const OF_THE_FLOPPY = {
-  ...{ 'ipa-api-url': 'http://192.0.2.1:6385', 'ipa-agent-token': 'floppy-token', boot_method: 'vmedia' },
+  'ipa-api-url': 'http://192.0.2.1:6385',
+  'ipa-agent-token': 'floppy-token',
+  boot_method: 'vmedia',
 }
 
 test('the agent has the parameters of the floppy that Ironic makes, without words that have no value', async () => {

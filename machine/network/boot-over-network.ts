@@ -24,7 +24,10 @@ const LARGEST_SCRIPT = 1024 * 1024
 export async function bootOverNetwork(url: string, parts: NetworkBootParts): Promise<ScriptEnd> {
   const { network, clock, signal, say, facts } = parts
   const place: ScriptPlace = {
-    ...{ facts, clock, signal, say },
+    facts,
+    clock,
+    signal,
+    say,
     text: async (file) => textOf(await network.open(file, { signal })),
     check: async (file) => {
       const source = await network.open(file, { signal })

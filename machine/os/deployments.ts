@@ -58,8 +58,10 @@ export function rpmOstreeStatus({ booted, staged, rollback }: OsState): RpmOstre
           {
             osname: NAME,
             id: `${NAME}-${deployment.checksum}.0`,
-            ...{ checksum: deployment.checksum, version: deployment.version },
-            ...{ booted: is.booted ?? false, staged: is.staged ?? false },
+            checksum: deployment.checksum,
+            version: deployment.version,
+            booted: is.booted ?? false,
+            staged: is.staged ?? false,
             'container-image-reference': deployment.image && `ostree-unverified-registry:${deployment.image}`,
             'container-image-reference-digest': deployment.image?.split('@')[1] ?? null,
           },

@@ -29,7 +29,10 @@ test('an image that an earlier process pulled is not pulled again, and its boot 
     const bootOffset = boot!.offset
     const system = new InstalledSystem({ put: () => {}, note: () => {} })
     system.keepOs({
-      ...{ booted: deployment('1.0'), staged: deployment('2.0'), rollback: null, layers: [] },
+      booted: deployment('1.0'),
+      staged: deployment('2.0'),
+      rollback: null,
+      layers: [],
       pivot: { image: 'x', attempts: 1, lastError: null, state: 'staged' },
     })
     const bootable = {
@@ -45,7 +48,8 @@ test('an image that an earlier process pulled is not pulled again, and its boot 
     const parts = { machine: 'm1', system, registry: NO_REGISTRY, clock, probe: new Probe(), signal }
     const look = () =>
       withBootVolume(device, bootOffset, clock, async (volume) => ({
-        ...{ booted: await bootedEntry(volume), names: await volume.list('/loader/entries') },
+        booted: await bootedEntry(volume),
+        names: await volume.list('/loader/entries'),
         before: (await volume.read('/loader/entries/ostree-1-fedora-coreos.conf')).toString(),
       }))
     const { booted: first } = await look()

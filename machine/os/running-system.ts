@@ -62,7 +62,9 @@ export class RunningSystem {
       signal.throwIfAborted()
       system.keepOs({ ...system.os, staged: deployment })
       system.print({
-        ...{ at: clock.now(), from: 'rpm-ostree[1544]', priority: 'info' },
+        at: clock.now(),
+        from: 'rpm-ostree[1544]',
+        priority: 'info',
         message: `Staged deployment of ${deployment.version}; reboot to start it`,
       })
       await record.persist()

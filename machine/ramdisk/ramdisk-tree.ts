@@ -151,7 +151,10 @@ function buses(tree: TreeBuilder, spec: MachineSpec): void {
   files('/sys/bus/usb/devices/usb1', { ...hub, busnum: '1', devnum: '1' })
   for (const [index, disk] of spec.disks.filter(({ transport }) => transport === 'usb').entries())
     files(`/sys/bus/usb/devices/1-${index + 1}`, {
-      ...{ manufacturer: disk.vendor, product: disk.model, busnum: '1', devnum: String(index + 2) },
+      manufacturer: disk.vendor,
+      product: disk.model,
+      busnum: '1',
+      devnum: String(index + 2),
     })
   const node = '/sys/devices/system/node/node0'
   files(node, { meminfo: `Node 0 MemTotal:       ${Math.floor(spec.memoryMib * 1024 * 0.98)} kB` })

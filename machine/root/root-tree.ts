@@ -31,12 +31,20 @@ const DEEPEST_LINK = 40
 const LINK_MODE = 0o777
 
 export const newDirectory = (owned: Partial<Owned> = {}): RootDirectory => ({
-  ...{ kind: 'directory', mode: 0o755, uid: 0, gid: 0, entries: new Map() },
+  kind: 'directory',
+  mode: 0o755,
+  uid: 0,
+  gid: 0,
+  entries: new Map(),
   ...owned,
 })
 
 export const newFile = (bytes: Uint8Array, owned: Partial<Owned> = {}): RootFile => ({
-  ...{ kind: 'file', mode: 0o644, uid: 0, gid: 0, bytes },
+  kind: 'file',
+  mode: 0o644,
+  uid: 0,
+  gid: 0,
+  bytes,
   ...owned,
 })
 

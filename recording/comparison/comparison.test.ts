@@ -129,7 +129,10 @@ const node = (id: string, state: string, more = {}): ShortExchange => ({
   answers: { uuid: id, provision_state: state, ...more },
 })
 const provision = (id: string, target: string, more: ShortExchange = {}): ShortExchange => ({
-  ...{ method: 'PUT', target: `/v1/nodes/${id}/states/provision`, asks: { target }, status: 202 },
+  method: 'PUT',
+  target: `/v1/nodes/${id}/states/provision`,
+  asks: { target },
+  status: 202,
   ...more,
 })
 const sentences = (was: ShortExchange[], is: ShortExchange[]) =>
@@ -181,8 +184,13 @@ test('a failure on the way is seen, though the end is the same', () => {
 
 test('the calls of Ironic to an agent are compared with what they ask for', () => {
   const command = (id: string, steps: string[]): ShortExchange => ({
-    ...{ from: 'ironic', to: 'agent', node: id, method: 'POST', target: '/v1/commands/?agent_token=***1' },
-    ...{ asks: { name: 'clean.get_clean_steps', params: { node: { uuid: id }, steps } }, answers: { id: 'x' } },
+    from: 'ironic',
+    to: 'agent',
+    node: id,
+    method: 'POST',
+    target: '/v1/commands/?agent_token=***1',
+    asks: { name: 'clean.get_clean_steps', params: { node: { uuid: id }, steps } },
+    answers: { id: 'x' },
   })
   expect(sentences([created(`${A}1`), command(`${A}1`, ['a'])], [created(`${B}1`), command(`${B}1`, ['b'])])).toEqual([
     '2 POST /v1/commands/ clean.get_clean_steps: request.params.steps[0] was "a", is "b"',

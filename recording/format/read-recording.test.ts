@@ -11,8 +11,16 @@ beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'recordings-')
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const exchange = (seq: number, more: Partial<Exchange> = {}): Exchange => ({
-  ...{ seq, at: '2026-11-23T10:00:00.000Z', ms: 1, from: 'client', to: 'ironic', method: 'GET', target: '/v1/nodes' },
-  ...{ request: { headers: {}, bytes: 0 }, status: 200, response: { headers: {}, bytes: 2, body: {} } },
+  seq,
+  at: '2026-11-23T10:00:00.000Z',
+  ms: 1,
+  from: 'client',
+  to: 'ironic',
+  method: 'GET',
+  target: '/v1/nodes',
+  request: { headers: {}, bytes: 0 },
+  status: 200,
+  response: { headers: {}, bytes: 2, body: {} },
   ...more,
 })
 
@@ -32,7 +40,9 @@ test('a recording is read as it was written, in the order in which requests bega
   expect(await readRecording(path)).toMatchObject({
     header: { version: 1, upstream: 'http://******@192.0.2.1/' },
     exchanges: [{ seq: 1 }, { seq: 2 }, { seq: 5 }],
-    ...{ missing: [3, 4], isCut: false, name: path },
+    missing: [3, 4],
+    isCut: false,
+    name: path,
   })
 })
 

@@ -23,8 +23,11 @@ export class RecordingWriter implements Disposable {
     this.#descriptor = opened(path, force)
     try {
       this.#line({
-        ...{ recording: 'ironstage', version: FORMAT_VERSION, startedAt: header.startedAt },
-        ...{ upstream: maskedUrl(header.upstream), program: `ironstage ${packageVersion()}` },
+        recording: 'ironstage',
+        version: FORMAT_VERSION,
+        startedAt: header.startedAt,
+        upstream: maskedUrl(header.upstream),
+        program: `ironstage ${packageVersion()}`,
       } satisfies RecordingHeader)
     } catch (error) {
       this[Symbol.dispose]()

@@ -10,7 +10,8 @@ test('equal secrets have equal labels, in documents, headers and queries', () =>
   const token = 'kKJ8-a_token'
   expect(all.target(`/v1/commands/?wait=true&agent_token=${token}`)).toBe('/v1/commands/?wait=true&agent_token=***1')
   expect(all.json({ config: { agent_token: token, agent_token_required: true }, password: 'other' })).toEqual({
-    ...{ config: { agent_token: '***1', agent_token_required: true }, password: '***2' },
+    config: { agent_token: '***1', agent_token_required: true },
+    password: '***2',
   })
   expect(all.headers({ 'x-auth-token': token, 'user-agent': 'x' })).toEqual({
     'x-auth-token': '***1',
@@ -22,7 +23,9 @@ test('equal secrets have equal labels, in documents, headers and queries', () =>
 
 test('values that Ironic masks stay masked, and empty values stay empty', () => {
   expect(masker().json({ redfish_password: '******', rescue_password: '', agent_secret_token: null })).toEqual({
-    ...{ redfish_password: '******', rescue_password: '', agent_secret_token: null },
+    redfish_password: '******',
+    rescue_password: '',
+    agent_secret_token: null,
   })
 })
 

@@ -1,19 +1,29 @@
 /** Parts of names whose values are secrets: those of oslo.utils and Ironic, and what configs and agents add. */
 const PARTS = [
-  ...['adminpass', 'admin_pass', 'auth_token', 'chappassword', 'encrypted_key', 'fernetkey', 'new_pass', 'passphrase'],
-  ...[
-    'password',
-    'private_key',
-    'privatekey',
-    'secret',
-    'snmp_auth_key',
-    'snmp_priv_key',
-    'sslkey',
-    'sys_pswd',
-    'token',
-  ],
+  'adminpass',
+  'admin_pass',
+  'auth_token',
+  'chappassword',
+  'encrypted_key',
+  'fernetkey',
+  'new_pass',
+  'passphrase',
+  'password',
+  'private_key',
+  'privatekey',
+  'secret',
+  'snmp_auth_key',
+  'snmp_priv_key',
+  'sslkey',
+  'sys_pswd',
+  'token',
   // Config drives, and the logs that an agent hands over, which have the text of both.
-  ...['configdrive', 'user_data', 'userdata', 'pull_secret', 'pullsecret', 'system_logs'],
+  'configdrive',
+  'user_data',
+  'userdata',
+  'pull_secret',
+  'pullsecret',
+  'system_logs',
 ]
 
 /** Names, whole, of logs that an agent hands over with its inventory. */

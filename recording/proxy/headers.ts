@@ -1,7 +1,15 @@
 /** Headers that concern one connection only (RFC 9110, 7.6.1), and those of proxies. */
 const HOP_BY_HOP = [
-  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer'],
-  ...['transfer-encoding', 'upgrade', 'expect'],
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
 ]
 
 /** Headers that say nothing about what is meant: they are passed on, and not recorded. */

@@ -18,7 +18,8 @@ test('requests and answers are passed on and recorded, with who asked whom', asy
   })
   await using stage = await recording(ironic.url)
   const answer = await ask(`${stage.url}/v1/nodes?x=1`, {
-    ...{ method: 'POST', body: '{"name":"node-1"}' },
+    method: 'POST',
+    body: '{"name":"node-1"}',
     headers: { 'content-type': 'application/json', 'X-OpenStack-Ironic-API-Version': '1.80' },
   })
   expect(answer).toMatchObject({ status: 201, message: 'Made', headers: { 'x-openstack-ironic-api-version': '1.115' } })
@@ -27,7 +28,12 @@ test('requests and answers are passed on and recorded, with who asked whom', asy
 
   const [created, lookup] = await stage.exchanges()
   expect(created).toMatchObject({
-    ...{ seq: 1, from: 'client', to: 'ironic', method: 'POST', target: '/v1/nodes?x=1', status: 201 },
+    seq: 1,
+    from: 'client',
+    to: 'ironic',
+    method: 'POST',
+    target: '/v1/nodes?x=1',
+    status: 201,
     request: { headers: { 'x-openstack-ironic-api-version': '1.80' }, body: { name: 'node-1' }, bytes: 17 },
     response: { headers: { 'content-type': 'application/json' }, body: { length: 17 } },
   })
@@ -77,7 +83,8 @@ test('an Ironic below a path is reached there', async () => {
   })
   await using stage = await recording(`${ironic.url}/baremetal/v1/`)
   expect(JSON.parse((await ask(`${stage.url}/v1/nodes`)).text)).toEqual({
-    ...{ asked: '/baremetal/v1/nodes', links: [{ href: `${stage.url}/v1/` }] },
+    asked: '/baremetal/v1/nodes',
+    links: [{ href: `${stage.url}/v1/` }],
   })
 })
 
@@ -193,7 +200,9 @@ test('an answer that a client has is in the file, also when the recorder is kill
 test.each(['http', 'https'])('Ironic calls an agent that speaks %s through the recorder', async (scheme) => {
   const own = await identity('192.0.2.1')
   await using agent = await serveHttp({
-    ...{ port: 0, clock, ...(scheme === 'https' ? { tls: own } : {}) },
+    port: 0,
+    clock,
+    ...(scheme === 'https' ? { tls: own } : {}),
     dispatch: ({ target, body }) =>
       Promise.resolve({
         status: 200,
@@ -224,7 +233,8 @@ test.each(['http', 'https'])('Ironic calls an agent that speaks %s through the r
     body: '{"name":"standby.sync"}',
   }
   expect(JSON.parse((await ironicsSide.send(command)).body as string)).toEqual({
-    ...{ target: '/v1/commands/?agent_token=a-token-of-the-agent', body: command.body },
+    target: '/v1/commands/?agent_token=a-token-of-the-agent',
+    body: command.body,
   })
   const exchanges = await stage.exchanges()
   expect(exchanges).toMatchObject([

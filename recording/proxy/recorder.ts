@@ -169,7 +169,12 @@ class Session {
     const from: Party = isAgentCall(method, target) || isAgentRoot(request) ? 'agent' : 'client'
     const { host } = request.headers
     const base = {
-      ...{ request, response, target, to: this.#upstream, limit: this.#limit, signal: this.#cutOff.signal },
+      request,
+      response,
+      target,
+      to: this.#upstream,
+      limit: this.#limit,
+      signal: this.#cutOff.signal,
       links: host === undefined ? undefined : { from: this.#upstream.url, to: `http://${host}` },
     }
     const node = heartbeatNode(method, target)
@@ -257,8 +262,15 @@ class Session {
       const asked = message(recordedHeaders(request.headers), body, masker)
       const answered = answer ? message(recordedHeaders(answer.headers), answer.body, masker) : null
       this.#write({
-        ...{ seq, at, ms: Math.round(clock.elapsed() - began), ...parties, method: request.method! },
-        ...{ target: masker.target(target), request: asked, status: answer?.status ?? null, response: answered },
+        seq,
+        at,
+        ms: Math.round(clock.elapsed() - began),
+        ...parties,
+        method: request.method!,
+        target: masker.target(target),
+        request: asked,
+        status: answer?.status ?? null,
+        response: answered,
         ...(failure === undefined ? {} : { failure: masker.text(failure) }),
       })
     }

@@ -85,8 +85,12 @@ class Relay {
     const { request, to, target, replacement } = this.#exchange
     const url = new URL(to.url)
     const options = {
-      ...{ method: request.method!, path: url.pathname.replace(/\/$/, '') + target, agent: false, setHost: false },
-      ...{ host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port || (url.protocol === 'https:' ? 443 : 80) },
+      method: request.method!,
+      path: url.pathname.replace(/\/$/, '') + target,
+      agent: false,
+      setHost: false,
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port || (url.protocol === 'https:' ? 443 : 80),
     }
     const upstream = url.protocol === 'https:' ? tlsRequest({ ...to.tls, ...options }) : plainRequest(options)
     this.#upstream = upstream

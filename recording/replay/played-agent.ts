@@ -182,7 +182,9 @@ export class PlayedAgent {
 /** A command as it would have been recorded. */
 const exchangeOf = ({ method, target, message }: Asked, was: Exchange): Exchange => ({
   ...was,
-  ...{ method, target, request: message },
+  method,
+  target,
+  request: message,
 })
 
 function tokenIn(body: unknown): string | undefined {

@@ -22,7 +22,9 @@ const lookup = (status: number): ShortExchange =>
       : { status }),
   })
 const heartbeat = agent({
-  ...{ method: 'POST', target: `/v1/heartbeat/${THEN}`, status: 202 },
+  method: 'POST',
+  target: `/v1/heartbeat/${THEN}`,
+  status: 202,
   asks: {
     callback_url: 'https://192.0.2.1:9999',
     agent_token: '***1',
@@ -45,8 +47,14 @@ const look = (status: string): ShortExchange =>
 
 const RECORDED = [
   agent({ target: '/', answers: { name: 'OpenStack Ironic API' } }),
-  ...[lookup(409), lookup(200), heartbeat, heartbeat],
-  ...[command('clean.execute_clean_step', { node: { uuid: THEN } }), look('RUNNING'), look('SUCCEEDED'), heartbeat],
+  lookup(409),
+  lookup(200),
+  heartbeat,
+  heartbeat,
+  command('clean.execute_clean_step', { node: { uuid: THEN } }),
+  look('RUNNING'),
+  look('SUCCEEDED'),
+  heartbeat,
 ]
 
 /** An Ironic that sends these commands after the first heartbeat. */
@@ -77,8 +85,15 @@ async function played(send: (callback: string, ironic: HttpTransport) => Promise
     return { status: 202 }
   }
   const { differences } = await replayAgents({
-    ...{ recording: recordingOf(...RECORDED), url: 'http://ironic', ids: new IdMap(), clock, identity, wait: 1000 },
-    ...{ credentials: {}, secrets: new Map<string, string>(), signal: new AbortController().signal },
+    recording: recordingOf(...RECORDED),
+    url: 'http://ironic',
+    ids: new IdMap(),
+    clock,
+    identity,
+    wait: 1000,
+    credentials: {},
+    secrets: new Map<string, string>(),
+    signal: new AbortController().signal,
     transport: {
       send: (request) => {
         const { status, body } = answer(request)
@@ -113,7 +128,9 @@ test('an agent is played by TLS: looked up, with the token of this run, and answ
     { commands: [{ id: 'c1', command_status: 'SUCCEEDED', node: NOW }] },
   ])
   expect(requests.filter((one) => !one.includes('heartbeat'))).toEqual([
-    ...['GET /', 'GET /', 'GET /v1/lookup?addresses=52%3A54%3A00%3A00%3A00%3A01'],
+    'GET /',
+    'GET /',
+    'GET /v1/lookup?addresses=52%3A54%3A00%3A00%3A00%3A01',
   ])
   expect(requests.at(-1)).toBe(`POST /v1/heartbeat/${NOW}`)
 })

@@ -25,13 +25,16 @@ async function replayed(
   const requests: string[] = []
   const calls: PlayedCall[] = []
   const { differences } = await replayClient({
-    ...{ recording: recordingOf(...exchanges), url: 'http://ironic', ids: new IdMap(), clock, settle: 0, wait: 2000 },
-    ...{
-      credentials: {},
-      secrets: new Map(),
-      signal: new AbortController().signal,
-      onCall: (call) => calls.push(call),
-    },
+    recording: recordingOf(...exchanges),
+    url: 'http://ironic',
+    ids: new IdMap(),
+    clock,
+    settle: 0,
+    wait: 2000,
+    credentials: {},
+    secrets: new Map(),
+    signal: new AbortController().signal,
+    onCall: (call) => calls.push(call),
     transport: {
       send: (request) => {
         const path = request.url.slice('http://ironic'.length)

@@ -71,7 +71,10 @@ export class Sender {
     let failure: string | undefined
     try {
       answer = await transport.send({
-        ...{ method: recorded.method, url: url + path, headers: this.#headers(recorded.request), signal },
+        method: recorded.method,
+        url: url + path,
+        headers: this.#headers(recorded.request),
+        signal,
         ...(sent === undefined ? {} : { body: sent }),
       })
     } catch (error) {

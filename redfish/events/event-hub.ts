@@ -99,7 +99,8 @@ export class EventHub {
     const id = uuid(this.#parts.random)
     const event = (Context?: string): Document => ({
       '@odata.type': typeOf('Event'),
-      ...{ Id: id, Name: 'Event' },
+      Id: id,
+      Name: 'Event',
       ...(Context === undefined ? {} : { Context }),
       Events: [
         {

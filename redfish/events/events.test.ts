@@ -23,7 +23,11 @@ describe('events', () => {
     await using bmc = await served(1, { transport })
     const HttpHeaders = [{ 'X-Token': 'hidden' }]
     const made = await bmc.call('POST', subscriptions, {
-      ...{ Destination, Protocol: 'Redfish', Context: 'mine', EventTypes: ['StatusChange'], HttpHeaders },
+      Destination,
+      Protocol: 'Redfish',
+      Context: 'mine',
+      EventTypes: ['StatusChange'],
+      HttpHeaders,
     })
     expect(made.status).toBe(201)
     expect(made.body).not.toContain('hidden')

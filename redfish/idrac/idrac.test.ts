@@ -89,7 +89,10 @@ test.each([
 test('the exported profile of NICs says which of them boot', async () => {
   await using bmc = await idrac()
   const { document } = await configured(bmc, 'ExportSystemConfiguration', {
-    ...{ ShareParameters: { Target: 'NIC' }, ExportFormat: 'JSON', ExportUse: 'Default', IncludeInExport: 'Default' },
+    ShareParameters: { Target: 'NIC' },
+    ExportFormat: 'JSON',
+    ExportUse: 'Default',
+    IncludeInExport: 'Default',
   })
   expect(document.SystemConfiguration.Components).toMatchObject([
     { FQDD: 'eno1', Attributes: [{ Name: 'LegacyBootProto', Value: 'PXE' }] },

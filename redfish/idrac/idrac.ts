@@ -9,7 +9,10 @@ export const dellParts = (machine: Machine, parts: Document): Document => (isDel
 
 /** Path of a resource of Dell below a manager or a system. */
 export const dellPath = (parent: 'Managers' | 'Systems', { spec }: Machine, ...more: string[]): string[] => [
-  ...[parent, spec.id, 'Oem', 'Dell'],
+  parent,
+  spec.id,
+  'Oem',
+  'Dell',
   ...more,
 ]
 

@@ -51,12 +51,11 @@ function jobOf(call: MachineCall): Document | undefined {
     JobType: task.name.replaceAll(' ', ''),
     JobState: state === 'Exception' ? 'Failed' : state,
     PercentComplete,
-    ...{
-      Message: message?.Message ?? 'The job is under way.',
-      MessageArgs: [],
-      MessageId: message?.MessageId ?? 'PR20',
-    },
-    ...{ StartTime: 'TIME_NOW', EndTime: 'TIME_NA' },
+    Message: message?.Message ?? 'The job is under way.',
+    MessageArgs: [],
+    MessageId: message?.MessageId ?? 'PR20',
+    StartTime: 'TIME_NOW',
+    EndTime: 'TIME_NA',
     CompletionTime: task.ended ? new Date(task.ended.at).toISOString().replace(/\.\d+Z$/, '') : null,
   }
 }

@@ -43,8 +43,12 @@ export function configurationActions(machine: Machine): Document {
 
 /** Values of `ServerBoot.1#FirstBootDevice`, as targets of a boot override. */
 const BOOT_DEVICES: Readonly<Record<string, BootTarget>> = {
-  ...{ Normal: 'None', PXE: 'Pxe', HDD: 'Hdd', BIOS: 'BiosSetup' },
-  ...{ 'VCD-DVD': 'Cd', VFDD: 'Floppy' },
+  Normal: 'None',
+  PXE: 'Pxe',
+  HDD: 'Hdd',
+  BIOS: 'BiosSetup',
+  'VCD-DVD': 'Cd',
+  VFDD: 'Floppy',
 }
 
 interface Profile {
@@ -53,7 +57,10 @@ interface Profile {
 }
 
 const parser = new XMLParser({
-  ...{ ignoreAttributes: false, attributeNamePrefix: '', parseTagValue: false, parseAttributeValue: false },
+  ignoreAttributes: false,
+  attributeNamePrefix: '',
+  parseTagValue: false,
+  parseAttributeValue: false,
   isArray: (name) => name === 'Component' || name === 'Attribute',
 })
 
@@ -61,7 +68,8 @@ const parser = new XMLParser({
 function profileOf(buffer: string): Profile {
   const wrong = (why: string) =>
     refused(400, 'ActionParameterValueFormatError', [buffer.slice(0, 256), 'ImportBuffer', IMPORT], {
-      ...{ property: 'ImportBuffer', resolution: `Use the XML of a system configuration profile: ${why}.` },
+      property: 'ImportBuffer',
+      resolution: `Use the XML of a system configuration profile: ${why}.`,
     })
   const valid = XMLValidator.validate(buffer)
   if (valid !== true) throw wrong(valid.err.msg)
@@ -117,8 +125,12 @@ function importProfile(call: MachineCall): Outcome {
     IMPORT,
     body,
     {
-      ...{ ImportBuffer: text({ most: 2 ** 20 }), ShareParameters: anyObject, ShutdownType: oneOf(SHUTDOWNS) },
-      ...{ HostPowerState: oneOf(['On', 'Off']), TimeToWait: anything, ExecutionMode: anything },
+      ImportBuffer: text({ most: 2 ** 20 }),
+      ShareParameters: anyObject,
+      ShutdownType: oneOf(SHUTDOWNS),
+      HostPowerState: oneOf(['On', 'Off']),
+      TimeToWait: anything,
+      ExecutionMode: anything,
     },
     ['ImportBuffer', 'ShareParameters'],
   )
@@ -136,12 +148,10 @@ function exportProfile(call: MachineCall): Outcome {
     EXPORT,
     body,
     {
-      ...{
-        ExportFormat: oneOf(FORMATS),
-        ExportUse: oneOf(USES),
-        IncludeInExport: anything,
-        ShareParameters: anyObject,
-      },
+      ExportFormat: oneOf(FORMATS),
+      ExportUse: oneOf(USES),
+      IncludeInExport: anything,
+      ShareParameters: anyObject,
     },
     ['ExportFormat', 'ShareParameters'],
   )
@@ -150,7 +160,8 @@ function exportProfile(call: MachineCall): Outcome {
   const unknown = wanted.find((target) => !TARGETS.includes(String(target)))
   if (unknown !== undefined)
     throw refused(400, 'ActionParameterValueNotInList', [String(unknown), 'ShareParameters/Target', EXPORT], {
-      ...{ property: 'ShareParameters/Target', resolution: `Use one of ${TARGETS.join(', ')}.` },
+      property: 'ShareParameters/Target',
+      resolution: `Use one of ${TARGETS.join(', ')}.`,
     })
   const includes = (target: string) => wanted.includes('ALL') || wanted.includes(target)
   return accepted(
@@ -163,14 +174,18 @@ function exportProfile(call: MachineCall): Outcome {
 function profileDocument({ spec, firmware }: Machine, includes: (target: string) => boolean): Document {
   const attributes = (pairs: readonly (readonly [string, unknown])[]) =>
     pairs.map(([Name, value]) => ({
-      ...{ Name, Value: String(value), 'Set On Import': 'True', Comment: 'Read and Write' },
+      Name,
+      Value: String(value),
+      'Set On Import': 'True',
+      Comment: 'Read and Write',
     }))
   const { target, enabled } = firmware.boot.override
   const device = Object.entries(BOOT_DEVICES).find(([, each]) => each === target)?.[0] ?? 'Normal'
   const bios = firmware.report().bios.map(({ name, value }) => [name, value] as const)
   return {
     SystemConfiguration: {
-      ...{ Model: spec.product, ServiceTag: spec.serial },
+      Model: spec.product,
+      ServiceTag: spec.serial,
       Components: [
         ...(includes('BIOS') ? [{ FQDD: 'BIOS.Setup.1-1', Attributes: attributes(bios) }] : []),
         ...(includes('IDRAC')
@@ -186,7 +201,8 @@ function profileDocument({ spec, firmware }: Machine, includes: (target: string)
           : []),
         ...(includes('NIC')
           ? spec.nics.map(({ name, pxe }) => ({
-              ...{ FQDD: name, Attributes: attributes([['LegacyBootProto', pxe ? 'PXE' : 'NONE']]) },
+              FQDD: name,
+              Attributes: attributes([['LegacyBootProto', pxe ? 'PXE' : 'NONE']]),
             }))
           : []),
       ],

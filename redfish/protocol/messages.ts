@@ -92,7 +92,9 @@ export function message(
     MessageId: `Base.${BASE_VERSION}.${key}`,
     Message: sentence.replace(/%(\d)/g, (_, place: string) => args[Number(place) - 1] ?? ''),
     MessageArgs: [...args],
-    ...{ MessageSeverity: severity, Severity: severity, Resolution: resolution },
+    MessageSeverity: severity,
+    Severity: severity,
+    Resolution: resolution,
     ...(property === undefined ? {} : { RelatedProperties: [`#/${property}`] }),
   }
 }

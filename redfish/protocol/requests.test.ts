@@ -49,15 +49,18 @@ test.each([
   ],
   [
     ...(['a medium of another protocol', 'POST', MEDIUM] as const),
-    ...[{ Image: 'http://a.test/i', TransferProtocolType: 'NFS' }, 'ConflictTransferProtocolType'],
+    { Image: 'http://a.test/i', TransferProtocolType: 'NFS' },
+    'ConflictTransferProtocolType',
   ],
   [
     ...(['a BIOS setting of another type', 'PATCH', 'Systems/machine-1/Bios/Settings'] as const),
-    ...[{ Attributes: { QuietBoot: { a: 1 } } }, 'TypeErrorAttributes/QuietBoot'],
+    { Attributes: { QuietBoot: { a: 1 } } },
+    'TypeErrorAttributes/QuietBoot',
   ],
   [
     ...(['a number that a BIOS setting cannot have', 'PATCH', 'Systems/machine-1/Bios/Settings'] as const),
-    ...[{ Attributes: { PowerOnDelay: 241 } }, 'OutOfRangeAttributes/PowerOnDelay'],
+    { Attributes: { PowerOnDelay: 241 } },
+    'OutOfRangeAttributes/PowerOnDelay',
   ],
   [
     ...(['a time that settings cannot take effect at', 'PATCH', 'Systems/machine-1/Bios/Settings'] as const),
@@ -66,11 +69,13 @@ test.each([
   ],
   [
     ...(['a header that ends a line', 'POST', 'EventService/Subscriptions'] as const),
-    ...[{ ...SUBSCRIPTION, HttpHeaders: [{ 'X-A': 'b\r\nEvil: 1' }] }, 'FormatErrorHttpHeaders'],
+    { ...SUBSCRIPTION, HttpHeaders: [{ 'X-A': 'b\r\nEvil: 1' }] },
+    'FormatErrorHttpHeaders',
   ],
   [
     ...(['a header whose name has a space', 'POST', 'EventService/Subscriptions'] as const),
-    ...[{ ...SUBSCRIPTION, HttpHeaders: [{ 'X A': 'b' }] }, 'FormatErrorHttpHeaders'],
+    { ...SUBSCRIPTION, HttpHeaders: [{ 'X A': 'b' }] },
+    'FormatErrorHttpHeaders',
   ],
 ] as [string, string, string, object, string][])(
   '%s is refused, with its property',

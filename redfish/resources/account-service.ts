@@ -49,12 +49,14 @@ async function change(call: MachineCall): Promise<void> {
   )
   if (body['Enabled'] === false)
     throw refused(400, 'PropertyValueError', ['Enabled'], {
-      ...{ property: 'Enabled', resolution: 'A machine has this account only: it cannot be disabled.' },
+      property: 'Enabled',
+      resolution: 'A machine has this account only: it cannot be disabled.',
     })
   const { UserName, Password } = body as { UserName?: string; Password?: string }
   if (Password !== undefined && (Password.length < PASSWORD.shortest || Password.length > PASSWORD.longest))
     throw refused(400, 'PasswordIncorrectLength', [], {
-      ...{ property: 'Password', resolution: `Use ${PASSWORD.shortest} to ${PASSWORD.longest} characters.` },
+      property: 'Password',
+      resolution: `Use ${PASSWORD.shortest} to ${PASSWORD.longest} characters.`,
     })
   const before = service.accounts.of(machine) ?? caller!
   const after = { username: UserName ?? before.username, password: Password ?? before.password }
@@ -109,7 +111,10 @@ export const ACCOUNT_RESOURCES: readonly Resource[] = [
       return (
         privileges && {
           ...head('Role', [...ROLES, role], role),
-          ...{ RoleId: role, IsPredefined: true, AssignedPrivileges: privileges, OemPrivileges: [] },
+          RoleId: role,
+          IsPredefined: true,
+          AssignedPrivileges: privileges,
+          OemPrivileges: [],
         }
       )
     },

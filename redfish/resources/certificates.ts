@@ -23,14 +23,20 @@ function certificateIn(pem: string): X509Certificate {
   } catch {
     throw new Refusal(400, [
       message('PropertyValueFormatError', [pem.slice(0, 40), 'CertificateString'], {
-        ...{ property: 'CertificateString', resolution: 'Send one certificate as PEM.' },
+        property: 'CertificateString',
+        resolution: 'Send one certificate as PEM.',
       }),
     ])
   }
 }
 
 const NAMES: Readonly<Record<string, string>> = {
-  ...{ CN: 'CommonName', O: 'Organization', OU: 'OrganizationalUnit', L: 'City', ST: 'State', C: 'Country' },
+  CN: 'CommonName',
+  O: 'Organization',
+  OU: 'OrganizationalUnit',
+  L: 'City',
+  ST: 'State',
+  C: 'Country',
 }
 
 const nameOf = (text: string): Document =>
@@ -46,7 +52,9 @@ function certificateOf(path: readonly string[], pem: string): Document {
   const certificate = certificateIn(pem)
   return {
     ...head('Certificate', path, 'Certificate of image servers'),
-    ...{ CertificateType: 'PEM', CertificateString: pem, CertificateUsageTypes: ['Web'] },
+    CertificateType: 'PEM',
+    CertificateString: pem,
+    CertificateUsageTypes: ['Web'],
     Subject: nameOf(certificate.subject),
     Issuer: nameOf(certificate.issuer),
     ValidNotBefore: new Date(certificate.validFrom).toISOString(),
@@ -59,7 +67,12 @@ function certificateOf(path: readonly string[], pem: string): Document {
 
 const below = (parent: Parent): Resource[] => {
   const pathTo = (machine: Machine, slot: string, ...more: string[]) => [
-    ...[parent, machine.spec.id, 'VirtualMedia', slot, 'Certificates', ...more],
+    parent,
+    machine.spec.id,
+    'VirtualMedia',
+    slot,
+    'Certificates',
+    ...more,
   ]
   const found = (call: MachineCall) => {
     const device = deviceOf(call)
@@ -72,7 +85,8 @@ const below = (parent: Parent): Resource[] => {
     const slot = found(call)
     if (!slot) throw refused(404, 'ResourceNotFound', ['VirtualMedia', params['slot']!])
     checkCreation(body, { CertificateString: text({ most: 65_536 }), CertificateType: TYPES, ...META }, [
-      ...['CertificateString', 'CertificateType'],
+      'CertificateString',
+      'CertificateType',
     ])
     const pem = String(body['CertificateString'])
     certificateIn(pem)
@@ -146,7 +160,8 @@ async function replace(call: Call): Promise<void> {
   const known = isOwn && device ? machine.firmware.mediaTrust(device).certificates : []
   if (!isOwn || !device || !known.some((each) => each.id === certificate))
     throw refused(400, 'ActionParameterValueNotInList', [uri, 'CertificateUri', REPLACE], {
-      ...{ property: 'CertificateUri', resolution: 'Name a certificate of CertificateLocations.' },
+      property: 'CertificateUri',
+      resolution: 'Name a certificate of CertificateLocations.',
     })
   const pem = String(body['CertificateString'])
   certificateIn(pem)

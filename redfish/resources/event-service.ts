@@ -50,7 +50,12 @@ function documentOf(call: Call, id: string): Document | undefined {
   const { Destination, Context, Protocol, EventTypes } = found.subscription
   return {
     ...head('EventDestination', [...SUBSCRIPTIONS, id], `Subscription ${id}`),
-    ...{ Destination, Context, Protocol, EventTypes, SubscriptionType: 'RedfishEvent', EventFormatType: 'Event' },
+    Destination,
+    Context,
+    Protocol,
+    EventTypes,
+    SubscriptionType: 'RedfishEvent',
+    EventFormatType: 'Event',
     DeliveryRetryPolicy: 'TerminateAfterRetries',
     HttpHeaders: [],
     Status: status(),
@@ -70,7 +75,8 @@ async function subscribe(call: Call): Promise<Outcome> {
       EventTypes: listOf(EVENT_TYPE),
       OriginResources: listOf(object({ '@odata.id': text() })),
       HttpHeaders: anything,
-      ...{ SubscriptionType: oneOf(['RedfishEvent']), EventFormatType: oneOf(['Event']) },
+      SubscriptionType: oneOf(['RedfishEvent']),
+      EventFormatType: oneOf(['Event']),
       DeliveryRetryPolicy: oneOf(['TerminateAfterRetries']),
     },
     ['Destination', 'Protocol'],
@@ -78,7 +84,8 @@ async function subscribe(call: Call): Promise<Outcome> {
   const machines = originsOf(call)
   if (machines.some((machine) => machine.firmware.subscriptions().length >= MOST))
     throw refused(503, 'EventSubscriptionLimitExceeded', [], {
-      ...{ resolution: 'Delete a subscription.', headers: { 'retry-after': '30' } },
+      resolution: 'Delete a subscription.',
+      headers: { 'retry-after': '30' },
     })
   const wanted = {
     Destination: String(body['Destination']),
@@ -108,7 +115,8 @@ function originsOf(call: Call): Machine[] {
     if (found) return found
     throw new Refusal(400, [
       message('PropertyValueNotInList', [String(path), 'OriginResources'], {
-        ...{ property: 'OriginResources', resolution: 'Name systems, managers or chassis.' },
+        property: 'OriginResources',
+        resolution: 'Name systems, managers or chassis.',
       }),
     ])
   })
@@ -136,10 +144,8 @@ function checkHeader(name: string, text: string): void {
     validateHeaderValue(name, text)
   } catch {
     throw refused(400, 'PropertyValueFormatError', ['******', 'HttpHeaders'], {
-      ...{
-        property: 'HttpHeaders',
-        resolution: `${JSON.stringify(name)} cannot be a header, or cannot have this value.`,
-      },
+      property: 'HttpHeaders',
+      resolution: `${JSON.stringify(name)} cannot be a header, or cannot have this value.`,
     })
   }
 }
@@ -163,16 +169,24 @@ async function changeContext(call: Call): Promise<void> {
 function submitTest(call: Call): void {
   const { body } = call
   checkAction('EventService.SubmitTestEvent', body, {
-    ...{ EventType: EVENT_TYPE, EventId: text(), EventTimestamp: text(), Message: text(), MessageId: text() },
-    ...{ MessageArgs: listOf(text()), Severity: text(), MessageSeverity: text(), OriginOfCondition: text() },
-    ...{ EventGroupId: anything },
+    EventType: EVENT_TYPE,
+    EventId: text(),
+    EventTimestamp: text(),
+    Message: text(),
+    MessageId: text(),
+    MessageArgs: listOf(text()),
+    Severity: text(),
+    MessageSeverity: text(),
+    OriginOfCondition: text(),
+    EventGroupId: anything,
   })
   const type = (body['EventType'] ?? 'Alert') as EventType
   const record = {
     MessageId: String(body['MessageId'] ?? 'Base.1.22.Success'),
     Message: String(body['Message'] ?? 'This is a test.'),
     MessageArgs: body['MessageArgs'] ?? [],
-    ...{ Severity: 'OK', MessageSeverity: 'OK' },
+    Severity: 'OK',
+    MessageSeverity: 'OK',
   }
   for (const machine of visible(call)) call.service.events.test(machine, type, record)
 }
@@ -192,8 +206,14 @@ export const EVENT_RESOURCES: readonly Resource[] = [
       RegistryPrefixes: ['MachineEvent'],
       ServerSentEventUri: pathOf(...STREAM),
       SSEFilterPropertiesSupported: {
-        ...{ EventFormatType: false, EventType: false, MessageId: false, MetricReportDefinition: false },
-        ...{ OriginResource: false, RegistryPrefix: false, ResourceType: false, SubordinateResources: false },
+        EventFormatType: false,
+        EventType: false,
+        MessageId: false,
+        MetricReportDefinition: false,
+        OriginResource: false,
+        RegistryPrefix: false,
+        ResourceType: false,
+        SubordinateResources: false,
       },
       Subscriptions: link(...SUBSCRIPTIONS),
       Actions: {

@@ -39,7 +39,10 @@ const below = (parent: Parent): Resource[] => {
         if (!isThere(call)) return undefined
         return {
           ...head('LogService', path, 'Event Log'),
-          ...{ ServiceEnabled: true, LogEntryType: 'Event', OverWritePolicy: 'WrapsWhenFull', MaxNumberOfRecords: 100 },
+          ServiceEnabled: true,
+          LogEntryType: 'Event',
+          OverWritePolicy: 'WrapsWhenFull',
+          MaxNumberOfRecords: 100,
           Status: status(),
           Entries: link(...path, 'Entries'),
           Actions: { '#LogService.ClearLog': { target: pathOf(...path, 'Actions', 'LogService.ClearLog') } },

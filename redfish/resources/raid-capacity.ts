@@ -13,7 +13,13 @@ export const RAID_TYPES: Readonly<Record<string, string>> = {
 }
 /** Fewest drives of each RAID type. */
 export const FEWEST: Readonly<Record<string, number>> = {
-  ...{ RAID0: 1, RAID1: 2, RAID5: 3, RAID6: 4, RAID10: 4, RAID50: 6, RAID60: 8 },
+  RAID0: 1,
+  RAID1: 2,
+  RAID5: 3,
+  RAID6: 4,
+  RAID10: 4,
+  RAID50: 6,
+  RAID60: 8,
 }
 
 /** Names of the drives of a volume; none where the driver that made it names none. */
@@ -28,8 +34,13 @@ export function mostOf(type: string, drives: readonly DiskSpec[], volumes: reado
 /** How many drives' worth of data a volume of so many drives has. */
 function dataDrives(type: string, count: number): number {
   const data: Record<string, number> = {
-    ...{ RAID0: count, RAID1: 1, RAID5: count - 1, RAID6: count - 2 },
-    ...{ RAID10: Math.floor(count / 2), RAID50: count - 2, RAID60: count - 4 },
+    RAID0: count,
+    RAID1: 1,
+    RAID5: count - 1,
+    RAID6: count - 2,
+    RAID10: Math.floor(count / 2),
+    RAID50: count - 2,
+    RAID60: count - 4,
   }
   return data[type] ?? count
 }

@@ -42,16 +42,21 @@ function biosRegistry({ service, caller }: Call): Document | undefined {
 
 const REGISTRIES: readonly Registry[] = [
   {
-    ...{ id: 'Base', name: 'Base Message Registry', registry: `Base.${BASE_VERSION}` },
+    id: 'Base',
+    name: 'Base Message Registry',
+    registry: `Base.${BASE_VERSION}`,
     contents: () => messageRegistry('Base', BASE_VERSION, baseMessages()),
   },
   {
-    ...{ id: EVENT_REGISTRY.prefix, name: 'Machine Event Message Registry' },
+    id: EVENT_REGISTRY.prefix,
+    name: 'Machine Event Message Registry',
     registry: `${EVENT_REGISTRY.prefix}.${EVENT_REGISTRY.version}`,
     contents: () => messageRegistry(EVENT_REGISTRY.prefix, EVENT_REGISTRY.version, eventMessages()),
   },
   {
-    ...{ id: BIOS_REGISTRY, name: 'BIOS Attribute Registry', registry: 'BiosAttributeRegistry.1.0' },
+    id: BIOS_REGISTRY,
+    name: 'BIOS Attribute Registry',
+    registry: 'BiosAttributeRegistry.1.0',
     contents: biosRegistry,
   },
 ]

@@ -50,7 +50,10 @@ function powerOf(machine: Machine): Document {
     PowerControl: [
       {
         '@odata.id': `${pathOf(...path)}#/PowerControl/0`,
-        ...{ MemberId: '0', Name: 'System Power Control', PowerConsumedWatts: watts, PowerCapacityWatts: 1000 },
+        MemberId: '0',
+        Name: 'System Power Control',
+        PowerConsumedWatts: watts,
+        PowerCapacityWatts: 1000,
         Status: status(),
       },
     ],
@@ -64,7 +67,10 @@ function powerOf(machine: Machine): Document {
     PowerSupplies: [
       {
         '@odata.id': `${pathOf(...path)}#/PowerSupplies/0`,
-        ...{ MemberId: '0', Name: 'Power Supply 1', PowerSupplyType: 'AC', LineInputVoltage: 230 },
+        MemberId: '0',
+        Name: 'Power Supply 1',
+        PowerSupplyType: 'AC',
+        LineInputVoltage: 230,
         LineInputVoltageType: 'ACMidLine',
         PowerCapacityWatts: 1000,
         LastPowerOutputWatts: watts,

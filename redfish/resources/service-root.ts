@@ -3,8 +3,17 @@ import { MOST_LEVELS } from '../protocol/query.js'
 import { ofService, type Resource } from '../protocol/resource.js'
 
 const SERVICES = [
-  ...['Systems', 'Managers', 'Chassis', 'SessionService', 'UpdateService', 'TaskService', 'EventService'],
-  ...['AccountService', 'CertificateService', 'Registries', 'JsonSchemas'],
+  'Systems',
+  'Managers',
+  'Chassis',
+  'SessionService',
+  'UpdateService',
+  'TaskService',
+  'EventService',
+  'AccountService',
+  'CertificateService',
+  'Registries',
+  'JsonSchemas',
 ]
 
 /** The root, which needs no credentials, and the OData documents beside it. */

@@ -79,7 +79,10 @@ function storageOf(call: MachineCall): Document | undefined {
     StorageControllers: [
       {
         '@odata.id': `${pathOf(...path)}#/StorageControllers/0`,
-        ...{ MemberId: '0', Name: name, Status: status(), ...abilitiesOf(found) },
+        MemberId: '0',
+        Name: name,
+        Status: status(),
+        ...abilitiesOf(found),
         ...modeOf(call.machine, found),
       },
     ],
@@ -180,8 +183,13 @@ async function createVolume(call: MachineCall): Promise<Outcome> {
     CapacityBytes: integer(1, Number.MAX_SAFE_INTEGER),
     Links: object({ Drives: listOf(object({ '@odata.id': text() })), DedicatedSpareDrives: anything }),
     Drives: listOf(object({ '@odata.id': text() })),
-    ...{ DisplayName: text({ most: 64 }), VolumeUsage: text(), VolumeType: text(), Encrypted: anything },
-    ...{ Oem: anyObject, OptimumIOSizeBytes: anything, InitializeMethod: anything },
+    DisplayName: text({ most: 64 }),
+    VolumeUsage: text(),
+    VolumeType: text(),
+    Encrypted: anything,
+    Oem: anyObject,
+    OptimumIOSizeBytes: anything,
+    InitializeMethod: anything,
     '@Redfish.OperationApplyTime': oneOf(APPLY_TIMES),
   }
   checkCreation(body, fields, [])
@@ -195,13 +203,15 @@ async function createVolume(call: MachineCall): Promise<Outcome> {
   if (new Set(drives).size < drives.length)
     throw new Refusal(400, [
       message('PropertyValueConflict', ['Links/Drives', 'Links/Drives'], {
-        ...{ property: 'Links/Drives', resolution: 'Name each drive once.' },
+        property: 'Links/Drives',
+        resolution: 'Name each drive once.',
       }),
     ])
   if (drives.length < FEWEST[type]!)
     throw new Refusal(400, [
       message('PropertyValueConflict', ['RAIDType', 'Links/Drives'], {
-        ...{ property: 'RAIDType', resolution: `${type} needs ${FEWEST[type]} drives; ${drives.length} were named.` },
+        property: 'RAIDType',
+        resolution: `${type} needs ${FEWEST[type]} drives; ${drives.length} were named.`,
       }),
     ])
   const [level] = Object.entries(RAID_TYPES).find(([, name]) => name === type)!
@@ -214,10 +224,14 @@ async function createVolume(call: MachineCall): Promise<Outcome> {
   const bytes = (body['CapacityBytes'] as number | undefined) ?? most
   if (bytes > most)
     throw refused(400, 'PropertyValueOutOfRange', [String(bytes), 'CapacityBytes'], {
-      ...{ property: 'CapacityBytes', resolution: `These drives have room for ${most} bytes of ${type}.` },
+      property: 'CapacityBytes',
+      resolution: `These drives have room for ${most} bytes of ${type}.`,
     })
   const volume = {
-    ...{ id, raid_level: level, size_bytes: bytes, size_gb: Math.floor(bytes / GIB) },
+    id,
+    raid_level: level,
+    size_bytes: bytes,
+    size_gb: Math.floor(bytes / GIB),
     volume_name: String(body['Name'] ?? body['DisplayName'] ?? `Volume ${id}`),
     physical_disks: drives.map(({ name }) => name),
   }
@@ -232,7 +246,8 @@ function driveNamed(path: string | undefined, { machine }: MachineCall, { id, di
   if (disk) return disk
   throw new Refusal(400, [
     message('PropertyValueNotInList', [String(path), 'Links/Drives'], {
-      ...{ property: 'Links/Drives', resolution: `Name drives of ${id}.` },
+      property: 'Links/Drives',
+      resolution: `Name drives of ${id}.`,
     }),
   ])
 }
@@ -250,7 +265,11 @@ function simpleStorageOf(call: MachineCall): Document | undefined {
       ...head('SimpleStorage', ['Systems', call.machine.spec.id, 'SimpleStorage', found.id], found.name),
       Status: { ...status(), HealthRollup: 'OK' },
       Devices: found.disks.map(({ name, vendor, model, size }) => ({
-        ...{ Name: name, Manufacturer: vendor, Model: model, CapacityBytes: size, Status: status() },
+        Name: name,
+        Manufacturer: vendor,
+        Model: model,
+        CapacityBytes: size,
+        Status: status(),
       })),
     }
   )

@@ -98,7 +98,8 @@ export const reset =
     const options = { soft, timeout: ANSWER_TIMEOUT, clock: systemClock(), logger: service.logger }
     if (await commandPower(machine, target, options)) return
     throw refused(503, 'ServiceTemporarilyUnavailable', [BUSY_FOR], {
-      ...{ resolution: 'Wait until the power has changed.', headers: { 'retry-after': BUSY_FOR } },
+      resolution: 'Wait until the power has changed.',
+      headers: { 'retry-after': BUSY_FOR },
     })
   }
 

@@ -103,7 +103,8 @@ function simpleUpdate(call: Call): Outcome {
     if (!machine || others.length > 0)
       throw new Refusal(400, [
         message('ActionParameterMissing', [ACTION, 'Targets'], {
-          ...{ property: 'Targets', resolution: 'Several machines have this account: name the one to update.' },
+          property: 'Targets',
+          resolution: 'Several machines have this account: name the one to update.',
         }),
       ])
     found.push(componentsOf(machine).find(({ component }) => component.component === guessed(image))!)

@@ -104,7 +104,8 @@ function insert(call: MachineCall, wanted: Document): Promise<void> {
   const actual = protocolOf(String(wanted['Image']))
   if (protocol !== undefined && protocol !== actual)
     throw refused(400, 'PropertyValueConflict', ['TransferProtocolType', 'Image'], {
-      ...{ property: 'TransferProtocolType', resolution: `Use ${actual}, or leave it out.` },
+      property: 'TransferProtocolType',
+      resolution: `Use ${actual}, or leave it out.`,
     })
   const username = UserName as string | null | undefined
   const password = Password as string | null | undefined

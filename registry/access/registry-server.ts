@@ -174,7 +174,12 @@ export class RegistryServer {
     const key = `${repository} ${actions}`
     if (bearer) {
       const token = await bearerToken(bearer, {
-        ...{ repository, actions, credentials, host: this.#host, http: this.#http, signal },
+        repository,
+        actions,
+        credentials,
+        host: this.#host,
+        http: this.#http,
+        signal,
         isSecure: (await this.#ping(signal)).base.protocol === 'https:',
       })
       this.#authorizations.set(key, `Bearer ${token}`)

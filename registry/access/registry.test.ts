@@ -299,7 +299,8 @@ describe('a registry that', () => {
     try {
       const { port } = elsewhere.address() as AddressInfo
       await using registry = await registryServer({
-        ...{ auth: 'bearer', users },
+        auth: 'bearer',
+        users,
         fault: (request, response) => {
           if (!request.url?.startsWith('/token')) return false
           response.writeHead(307, { location: `http://localhost:${port}/` }).end()

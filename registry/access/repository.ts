@@ -77,7 +77,9 @@ export class RegistryRepository implements ImageStore, ImageSink {
     for (; bytes.length > size && sent < bytes.length; sent += size) {
       const chunk = bytes.subarray(sent, sent + size)
       const answer = await this.#push(signal, {
-        ...{ method: 'PATCH', path: place, body: chunk },
+        method: 'PATCH',
+        path: place,
+        body: chunk,
         headers: { ...BINARY, 'content-range': `${sent}-${sent + chunk.length - 1}` },
       })
       await answer.close()
@@ -88,7 +90,9 @@ export class RegistryRepository implements ImageStore, ImageSink {
       place = this.#placeOf(answer)
     }
     const last = await this.#push(signal, {
-      ...{ method: 'PUT', path: withDigest(place, digest), headers: BINARY },
+      method: 'PUT',
+      path: withDigest(place, digest),
+      headers: BINARY,
       body: sent === 0 ? bytes : new Uint8Array(),
     })
     if (last.status !== 201) throw await unexpected(`uploading to ${this.name}`, last)

@@ -44,7 +44,9 @@ export function makeImage({ files, labels, created, comment }: NewImage): MadeIm
       const config = blob(
         MEDIA_TYPES.config,
         json({
-          ...{ created, ...platform, config: { Labels: labels } },
+          created,
+          ...platform,
+          config: { Labels: labels },
           rootfs: { type: 'layers', diff_ids: [digestOf(tar)] },
           history: [{ created, comment }],
         }),

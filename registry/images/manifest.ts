@@ -117,7 +117,9 @@ function descriptor(value: unknown, at: string, wrong: Wrong): Descriptor {
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)
     throw wrong(`the size of ${at} is ${shown(size)}`)
   return {
-    ...{ mediaType, digest, size },
+    mediaType,
+    digest,
+    size,
     ...(isPlatform(platform) ? { platform: platformOf(platform) } : {}),
     ...(isObject(annotations) ? { annotations: textsOf(annotations) } : {}),
   }
@@ -135,7 +137,8 @@ const platformOf = ({
   architecture: string
   variant?: unknown
 }): Platform => ({
-  ...{ os, architecture },
+  os,
+  architecture,
   ...(typeof variant === 'string' ? { variant } : {}),
 })
 

@@ -191,7 +191,11 @@ export class Images {
     if (typeof architecture !== 'string') throw badManifest(name, 'its config has no architecture')
     const labels = isObject(settings) && isObject(settings['Labels']) ? textsOf(settings['Labels']) : {}
     return {
-      ...{ name, digest, labels, layers, store },
+      name,
+      digest,
+      labels,
+      layers,
+      store,
       architecture: unameArchitecture(architecture),
       created: typeof created === 'string' ? created : null,
     }

@@ -61,7 +61,8 @@ function moved({ registry, repository, tag, digest }: ImageReference, source: st
     : source.replace(/(?:@.*|:[^/:]*)$/, (end) => (name.startsWith(source) ? end : ''))
   const [host = '', ...path] = `${place}${name.slice(begin.length)}`.split('/')
   return {
-    ...{ registry: host, repository: path.join('/') },
+    registry: host,
+    repository: path.join('/'),
     ...(tag === undefined ? {} : { tag }),
     ...(digest === undefined ? {} : { digest }),
   }

@@ -59,7 +59,8 @@ function rulesOf({ kind, metadata, spec }: Record<string, unknown>, wrong: Wrong
     return {
       source,
       mirrors: mirrors.map((place) => ({ place, pulls: known.pulls })),
-      ...{ isSourceAsked: mirrorSourcePolicy === 'AllowContactingSource', isBlocked: false },
+      isSourceAsked: mirrorSourcePolicy === 'AllowContactingSource',
+      isBlocked: false,
     }
   })
 }
@@ -123,13 +124,19 @@ function registryRule(one: unknown, at: string, wrong: Wrong): MirrorRule {
     return { place, pulls }
   })
   return {
-    ...{ source, mirrors, isSourceAsked: true, isBlocked: blocked === true },
+    source,
+    mirrors,
+    isSourceAsked: true,
+    isBlocked: blocked === true,
     ...(typeof location === 'string' && location !== '' && location !== source ? { location } : {}),
   }
 }
 
 const PULLS: Readonly<Record<string, 'all' | 'digest' | 'tag'>> = {
-  ...{ '': 'all', all: 'all', 'digest-only': 'digest', 'tag-only': 'tag' },
+  '': 'all',
+  all: 'all',
+  'digest-only': 'digest',
+  'tag-only': 'tag',
 }
 
 const unusable = (path: string, what: string, cause?: unknown): UserError =>

@@ -58,7 +58,8 @@ export function parseReference(text: string): ImageReference {
   if (tag !== undefined && !TAG.test(tag)) throw wrong(`"${tag}" is no tag`)
   if (digest !== undefined && !isDigest(digest)) throw wrong(`"${digest}" is no digest: sha256:, and 64 digits 0-9a-f`)
   return {
-    ...{ registry, repository },
+    registry,
+    repository,
     ...(tag === undefined ? (digest === undefined ? { tag: 'latest' } : {}) : { tag }),
     ...(digest === undefined ? {} : { digest }),
   }
@@ -84,7 +85,9 @@ export const referenceText = ({ registry, repository, tag, digest }: ImageRefere
 
 /** As `image` of another tag or digest. */
 export const ofDigest = ({ registry, repository }: ImageReference, digest: string): ImageReference => ({
-  ...{ registry, repository, digest },
+  registry,
+  repository,
+  digest,
 })
 
 /**

@@ -72,7 +72,8 @@ async function ownTls({ server: { files, minVersion, ciphers } }: AgentSettings,
   return {
     certificate: await namedFile(files.certificate, clock),
     key: await namedFile(files.key, clock),
-    ...{ minVersion, ...(ciphers === null ? {} : { ciphers }) },
+    minVersion,
+    ...(ciphers === null ? {} : { ciphers }),
   }
 }
 

@@ -111,7 +111,10 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
   const transport = scope.use(new HttpTransport({ clock, tls, timeoutMs: settings.requestTimeout }))
   const listener = scope.use(
     await openAgentListener(settings, {
-      ...{ listen: options.listen, allowedHosts: options.allowedHosts, clock, logger },
+      listen: options.listen,
+      allowedHosts: options.allowedHosts,
+      clock,
+      logger,
       ...('folder' in wanted ? { machine: wanted } : {}),
     }),
   )
@@ -130,7 +133,11 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
   ended.catch(() => {})
 
   const agents = new Agents({
-    ...{ addresses, clock, random, probe, pace: options.agentPace ?? IPA_PACE },
+    addresses,
+    clock,
+    random,
+    probe,
+    pace: options.agentPace ?? IPA_PACE,
     transport: () => transport,
     tls: true,
     configFiles,
@@ -145,7 +152,10 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
   const machines = scope.use(
     await openMachines({
       stateDir: 'folder' in wanted ? wanted.folder.path : null,
-      ...{ clock, random, probe, pace: options.machinePace ?? NO_PACE },
+      clock,
+      random,
+      probe,
+      pace: options.machinePace ?? NO_PACE,
       stage: simulatedStaging(options.images, { clock, random, logger }),
       logger: withFields(logger, { room: 'machine' }),
       events: {
@@ -184,7 +194,8 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
   await bootRamdisk(machine, listener.urlOf(null), { ...parameters })
   return {
     machine,
-    ...{ callbackUrl: listener.urlOf(null), settings },
+    callbackUrl: listener.urlOf(null),
+    settings,
     ended,
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }

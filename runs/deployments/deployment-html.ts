@@ -75,7 +75,9 @@ ${
   markup`<h3>Partitions</h3><div class="disk">${diskBar(
     disk.size,
     partitions.map(({ offset, length, name, number }, index) => ({
-      ...{ offset, length, tone: (['work', 'good', 'wait', 'note'] as const)[index % 4]! },
+      offset,
+      length,
+      tone: (['work', 'good', 'wait', 'note'] as const)[index % 4]!,
       title: `${number} ${name ?? ''}`,
     })),
     'partitions',

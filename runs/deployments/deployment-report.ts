@@ -86,7 +86,10 @@ export async function readBack(
     node,
     disk: { file, size: disk.size, table: disk.table, guid: disk.diskGuid },
     partitions: disk.partitions.map(({ number, name, offset, length, filesystem }) => ({
-      ...{ number, name, offset, length },
+      number,
+      name,
+      offset,
+      length,
       filesystem: filesystem?.type ?? null,
       label: filesystem?.label ?? null,
     })),
@@ -170,7 +173,9 @@ async function imageCheck(
 ): Promise<Check> {
   await using device = await openFileDisk({ path: file, name: 'disk', sectorSize, clock, readOnly: true })
   const equal = (bytes: number): Check => ({
-    ...{ what: 'image', ok: true, found: `${bytes} bytes equal outside the boot filesystem` },
+    what: 'image',
+    ok: true,
+    found: `${bytes} bytes equal outside the boot filesystem`,
   })
   const quickly = await digests?.equalOn(device, file)
   if (typeof quickly === 'number') return equal(quickly)
@@ -197,5 +202,7 @@ function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | null): Chec
 /** Disk changes of a config, which are planned but not executed. The report says so explicitly. */
 const plannedChecks = (firstBoot: FirstBoot | null): Check[] =>
   (firstBoot?.plannedDiskChanges ?? []).map(({ section, device, what }) => ({
-    ...{ what: `${section} ${device}`, ok: true, found: `planned and checked, not done: ${what}` },
+    what: `${section} ${device}`,
+    ok: true,
+    found: `planned and checked, not done: ${what}`,
   }))

@@ -75,7 +75,10 @@ async function deployWithOwnLab(
 ): Promise<DeploymentReport> {
   const { clock, random, logger, disk, realistic = false, onEvent } = options
   await using own = await stage({
-    ...{ clock, random, logger, network: { host: '127.0.0.1', port: 0 } },
+    clock,
+    random,
+    logger,
+    network: { host: '127.0.0.1', port: 0 },
     ...(options.onDetails ? { journal: WHOLE_JOURNAL } : {}),
     metalImage: isUrl(image) ? REHEARSAL_IMAGE : image,
     ...(options.managers ? { managers: options.managers } : {}),
@@ -101,7 +104,8 @@ async function deployWithOwnLab(
   }
   return await run.run({
     enroll: () => own.enroll(spec, { properties }),
-    ...{ inspect: true, clean: true },
+    inspect: true,
+    clean: true,
     finish: finishAfterBoot({ ...options, transport, url, config }),
   })
 }
@@ -122,7 +126,10 @@ async function deployWithRunningLab(
   const run = new DeploymentRun({ ...options, ...urlOption(options.image), client, control, url, config })
   const enroll = async () => {
     const node = await client.createNode({
-      ...{ name, driver: 'redfish', deploy_interface: 'custom-agent', inspect_interface: 'agent' },
+      name,
+      driver: 'redfish',
+      deploy_interface: 'custom-agent',
+      inspect_interface: 'agent',
       driver_info: { redfish_address: `http://${name}`, redfish_username: username, redfish_password: password },
       properties: { capabilities: 'boot_mode:uefi', cpu_arch: 'x86_64' },
     })
@@ -134,7 +141,8 @@ async function deployWithRunningLab(
   return await run
     .run({
       enroll,
-      ...{ inspect: true, clean: true },
+      inspect: true,
+      clean: true,
       finish: finishAfterBoot({ ...options, transport, url, config }),
     })
     .catch((error: unknown) => {

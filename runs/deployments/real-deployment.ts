@@ -57,7 +57,10 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   await using forwarded =
     served && on.ssh && !put ? await on.ssh.shell.forward(Number(new URL(served.url).port)) : undefined
   await using own = await stage({
-    ...{ clock, random, logger, network: { host: '127.0.0.1', port: 0 } },
+    clock,
+    random,
+    logger,
+    network: { host: '127.0.0.1', port: 0 },
     ...(options.onDetails ? { journal: WHOLE_JOURNAL } : {}),
     ...(managers ? { managers } : {}),
   })
@@ -78,7 +81,10 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   const before = on.ssh && { identity: on.ssh.shell.identity, hostKey: on.ssh.shell.hostKey }
   const enroll = async () => {
     const { uuid: made } = await own.client.createNode({
-      ...{ uuid: uuid(random), name: 'real', deploy_interface: 'custom-agent', inspect_interface: 'no-inspect' },
+      uuid: uuid(random),
+      name: 'real',
+      deploy_interface: 'custom-agent',
+      inspect_interface: 'no-inspect',
       ...(reboots ? REBOOT_BY_AGENT : NO_POWER_CONTROL),
       properties: { root_device: { name: on.disk.path }, cpu_arch: 'x86_64' },
       automated_clean: clean,
@@ -91,7 +97,9 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   await using digests = isFile && on.file !== null ? new ImageDigests(image, clock) : undefined
   const { appendKargs = [], deleteKargs = [] } = options
   const running = run.run({
-    ...{ enroll, inspect: false, clean },
+    enroll,
+    inspect: false,
+    clean,
     finish: async (_, __, hostname) => {
       const requested = { ignition: config, hostname, appendKargs, deleteKargs, image: isFile ? image : null }
       if (on.file !== null)
@@ -130,7 +138,9 @@ function stagingByCopy(
 
 /** Ironic ends with its recorded power state, and never asks the agent to switch the machine off. */
 const NO_POWER_CONTROL = {
-  ...{ driver: 'fake-hardware', power_interface: 'fake', driver_info: { deploy_forces_oob_reboot: true } },
+  driver: 'fake-hardware',
+  power_interface: 'fake',
+  driver_info: { deploy_forces_oob_reboot: true },
 }
 /** Ironic's settings for a machine without a BMC: its agent reboots it, and it is never switched off. */
 const REBOOT_BY_AGENT = { driver: 'manual-management', power_interface: 'agent', disable_power_off: true }
@@ -203,8 +213,14 @@ class NodeAgent implements AsyncDisposable {
     if (!wanted) return
     const { on, managers, clock, random, logger, onEvent } = this.#options
     this.#agent = await openRealAgent({
-      ...{ on, start: this.#starts++, serves: { ironicUrl: this.#ironicUrl, nodeUuid }, pace: PROMPT_PACE },
-      ...{ clock, random, logger, ...(managers ? { managers } : {}) },
+      on,
+      start: this.#starts++,
+      serves: { ironicUrl: this.#ironicUrl, nodeUuid },
+      pace: PROMPT_PACE,
+      clock,
+      random,
+      logger,
+      ...(managers ? { managers } : {}),
       onProgress: (progress) => {
         const { step } = progress
         if (progress.kind === 'stage') onEvent({ event: 'progress', step, stage: progress.name })
@@ -242,8 +258,17 @@ async function reportFromTarget(
     node,
     disk: { file: path, size, table: type, guid: null },
     partitions: partitions.map(({ number, partitionLabel, filesystem, label }) => ({
-      ...{ number: number ?? 0, name: partitionLabel, filesystem, label, offset: 0, length: 0 },
+      number: number ?? 0,
+      name: partitionLabel,
+      filesystem,
+      label,
+      offset: 0,
+      length: 0,
     })),
-    ...{ ignition: null, kernel_arguments: [], seconds, checks, ok: checks.every(({ ok }) => ok) },
+    ignition: null,
+    kernel_arguments: [],
+    seconds,
+    checks,
+    ok: checks.every(({ ok }) => ok),
   }
 }

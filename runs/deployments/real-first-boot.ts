@@ -29,7 +29,11 @@ export async function waitForReboot(
   const { access, shell } = on.ssh!
   if (nonce !== null)
     return verifyBoot({
-      ...{ ssh: access, before, clock, logger, signal },
+      ssh: access,
+      before,
+      clock,
+      logger,
+      signal,
       expected: { nonce, disk, hostname, appendKargs, deleteKargs },
     })
   const limit = clock.now() + REBOOT_TIMEOUT
@@ -70,6 +74,10 @@ export function reportAfterReboot(
     node,
     disk: { file: path, size, table: 'gpt', guid: null },
     partitions: [],
-    ...{ ignition: null, kernel_arguments: [], seconds: took, checks, ok: checks.every(({ ok }) => ok) },
+    ignition: null,
+    kernel_arguments: [],
+    seconds: took,
+    checks,
+    ok: checks.every(({ ok }) => ok),
   }
 }

@@ -15,7 +15,8 @@ export async function serveImage(
   const path = `/${encodeURIComponent(basename(file))}`
   const server = await serveFiles({
     ...options,
-    ...{ host: '127.0.0.1', port: 0 },
+    host: '127.0.0.1',
+    port: 0,
     find: (asked) => (asked === path ? fileRepresentation(file, options.clock) : undefined),
   })
   return { url: `${server.url}${path}`, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }

@@ -43,8 +43,11 @@ afterEach(async () => {
 const into = () => join(home, 'here')
 const download = (artifacts: readonly Artifact[], more: Partial<DownloadOptions> = {}) =>
   downloadArtifacts(artifacts, {
-    ...{ folder: into(), cache: { folder: join(home, 'cache'), limits: { silence: 300 }, attempts: 3 } },
-    ...{ clock, logger: silent, signal },
+    folder: into(),
+    cache: { folder: join(home, 'cache'), limits: { silence: 300 }, attempts: 3 },
+    clock,
+    logger: silent,
+    signal,
     ...more,
   })
 const open = (request: StreamRequest): Promise<Stream> =>

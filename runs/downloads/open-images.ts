@@ -22,12 +22,14 @@ export function openImages(
   return new Images(
     {
       http: {
-        ...{ clock, allow: refuseForbiddenUrls({ offline, insecure }) },
+        clock,
+        allow: refuseForbiddenUrls({ offline, insecure }),
         ...(proxies === undefined ? {} : { proxies }),
         ...(ca === undefined ? {} : { ca }),
         ...(limits === undefined ? {} : { limits }),
       },
-      ...{ insecure, ...settings },
+      insecure,
+      ...settings,
     },
     signal,
   )

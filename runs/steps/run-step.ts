@@ -75,7 +75,9 @@ export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
     ...from,
     ...(images ? { images } : {}),
     ...(hardware ? { hardware } : {}),
-    ...{ clock, random, logger },
+    clock,
+    random,
+    logger,
   }
   await using simulated = options.on ? undefined : await openStepMachine(simulation)
   const stepTarget = options.on ? ofReal(options.on, options.nodeUuid ?? uuid(random)) : ofSimulated(simulated!)
@@ -88,7 +90,13 @@ export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
     const value = await offered.dispatch(step, (found) =>
       found.run(
         {
-          ...{ target, node, ports, environment: {}, logger, clock, signal },
+          target,
+          node,
+          ports,
+          environment: {},
+          logger,
+          clock,
+          signal,
           progress: {
             stage: (stage) => report({ event: 'stage', stage: maskedText(stage) }),
             percent: (percent) => report({ event: 'percent', percent }),
@@ -113,14 +121,23 @@ interface StepTarget {
 }
 
 const ofSimulated = ({ machine, node, ports }: StepMachine): StepTarget => ({
-  ...{ machine: machine.spec.id, target: machine.target, node, ports },
+  machine: machine.spec.id,
+  target: machine.target,
+  node,
+  ports,
 })
 
 /** Node with the selected disk as its root device. Cleaning is off unless it was allowed. */
 const ofReal = ({ target, disk }: RealTarget, id: string): StepTarget => ({
-  ...{ machine: target.name, target, ports: [] },
+  machine: target.name,
+  target,
+  ports: [],
   node: {
-    ...{ uuid: id, name: 'real', instance_info: {}, driver_info: {}, driver_internal_info: {} },
+    uuid: id,
+    name: 'real',
+    instance_info: {},
+    driver_info: {},
+    driver_internal_info: {},
     properties: { root_device: { name: disk.path } },
     automated_clean: target.has('cleaning'),
   },

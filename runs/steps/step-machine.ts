@@ -55,7 +55,11 @@ async function open(options: StepMachineOptions, scope: Scope): Promise<StepMach
   const machines = scope.use(
     await openMachines({
       stateDir: from?.folder.path ?? null,
-      ...{ clock, random, probe: new Probe(), pace: NO_PACE, logger: withFields(logger, { room: 'machine' }) },
+      clock,
+      random,
+      probe: new Probe(),
+      pace: NO_PACE,
+      logger: withFields(logger, { room: 'machine' }),
       stage: simulatedStaging(options.images, { clock, random, logger }),
       events: { ramdiskUp: (booted) => (booted.spec.id === id ? up() : undefined), down: () => {} },
     }),

@@ -44,7 +44,9 @@ export function sshAccess(
     address,
     pins: parsePins(hostKeys),
     surroundings: {
-      ...{ home, userName: user ?? logname ?? 'root', agentSocket: agentSocket || null },
+      home,
+      userName: user ?? logname ?? 'root',
+      agentSocket: agentSocket || null,
       ...(configFile === undefined ? {} : { configFile }),
     },
   }

@@ -97,8 +97,13 @@ function kindOf(value: unknown): string {
 }
 
 const TYPES: Readonly<Record<string, string>> = {
-  ...{ object: 'a mapping', array: 'a list', string: 'a text', integer: 'a whole number', boolean: 'true or false' },
-  ...{ number: 'a number', null: 'empty' },
+  object: 'a mapping',
+  array: 'a list',
+  string: 'a text',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  number: 'a number',
+  null: 'empty',
 }
 const wantedTypes = (type: unknown): string =>
   [type]

@@ -33,7 +33,11 @@ export const burninMemory = defineStep({
     const { text, output } = burnInSettings(context.node, 'vm')
     const size = ['--vm', text('vm', '0'), '--vm-bytes', text('vm-bytes', '98%')]
     return burn(context, [
-      ...['stress-ng', ...size, '--timeout', text('timeout', '86400'), '--metrics-brief'],
+      'stress-ng',
+      ...size,
+      '--timeout',
+      text('timeout', '86400'),
+      '--metrics-brief',
       ...output('--log-file'),
     ] as [string, ...string[]])
   },
@@ -54,11 +58,31 @@ export const burninDisk = defineStep({
     }
     const runtime = text('runtime', '0')
     return burn(context, [
-      ...['fio', '--rw', 'readwrite', '--bs', '4k', '--direct', '1', '--ioengine', 'libaio', '--iodepth', '32'],
-      ...['--verify', 'crc32c', '--verify_dump', '1', '--continue_on_error', 'verify'],
-      ...['--loops', text('loops', '4'), '--runtime', runtime],
+      'fio',
+      '--rw',
+      'readwrite',
+      '--bs',
+      '4k',
+      '--direct',
+      '1',
+      '--ioengine',
+      'libaio',
+      '--iodepth',
+      '32',
+      '--verify',
+      'crc32c',
+      '--verify_dump',
+      '1',
+      '--continue_on_error',
+      'verify',
+      '--loops',
+      text('loops', '4'),
+      '--runtime',
+      runtime,
       ...(runtime === '0' ? [] : ['--time_based']),
-      ...['--output-format', 'json', ...output('--output')],
+      '--output-format',
+      'json',
+      ...output('--output'),
       ...disks.flatMap((disk) => ['--name', disk]),
     ] as [string, ...string[]])
   },
@@ -78,8 +102,20 @@ export const burninNetwork = defineStep({
     // The writer reads in the second phase, and the reader writes.
     for (const phase of role === 'writer' ? (['writer', 'reader'] as const) : (['reader', 'writer'] as const))
       await burn(context, [
-        ...['fio', '--ioengine', 'net', '--port', '9000', '--fill_device', '1', '--group_reporting', '--gtod_reduce'],
-        ...['1', '--numjobs', '16', '--name', phase],
+        'fio',
+        '--ioengine',
+        'net',
+        '--port',
+        '9000',
+        '--fill_device',
+        '1',
+        '--group_reporting',
+        '--gtod_reduce',
+        '1',
+        '--numjobs',
+        '16',
+        '--name',
+        phase,
         ...(phase === 'writer'
           ? ['--rw', 'write', '--hostname', partner, '--time_based', '--runtime', text('runtime', '21600')]
           : ['--rw', 'read']),

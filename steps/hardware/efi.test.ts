@@ -10,7 +10,9 @@ function machine(script: Script = {}, esp: object[] = [ESP]) {
   const target = scriptedTarget({
     'lsblk --json': JSON.stringify({ blockdevices: [{ kname: 'sda', type: 'disk', pttype: 'gpt' }, ...esp] }),
     'uname -m': 'x86_64\n',
-    ...{ 'mkdir -p': '', mount: '', umount: '' },
+    'mkdir -p': '',
+    mount: '',
+    umount: '',
     [`ls -1 ${folder}/EFI`]: 'BOOT\nfedora\n',
     [`ls -1 ${folder}/EFI/fedora`]: 'BOOTX64.CSV\ngrubx64.efi\nshimx64.efi\n',
     // UTF-16 with its byte order mark, as shim's files are.

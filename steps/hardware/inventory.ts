@@ -37,7 +37,8 @@ export async function collectInventory(
     sysText(executor, '/proc/sys/kernel/hostname'),
   ])
   return {
-    ...{ interfaces, cpu },
+    interfaces,
+    cpu,
     disks: disks.map(inventoryDisk),
     memory: { total, physical_mb: hardware.memoryMib },
     bmc_address: bmc?.ipv4 ?? null,

@@ -27,7 +27,9 @@ export function lsblkListing<R extends ListedRow>(row: {
       rows: {
         type: 'array',
         items: {
-          ...{ type: 'object', ...row, required: ['kname', ...(row.required ?? [])] },
+          type: 'object',
+          ...row,
+          required: ['kname', ...(row.required ?? [])],
           properties: { ...row.properties, kname: { type: 'string' }, children: { $ref: '#/$defs/rows' } },
         },
       },

@@ -42,8 +42,13 @@ const text = { type: 'string', nullable: true }
 const listing = lsblkListing<Row>({
   required: ['type'],
   properties: {
-    ...{ type: { type: 'string' }, pttype: text, parttype: text, partlabel: text, partuuid: text },
-    ...{ label: text, fstype: text },
+    type: { type: 'string' },
+    pttype: text,
+    parttype: text,
+    partlabel: text,
+    partuuid: text,
+    label: text,
+    fstype: text,
   },
 })
 

@@ -17,9 +17,16 @@ export const findByHints = (devices: readonly BlockDevice[], hints: JsonObject):
   devices.find(compileHints(hints))
 
 const hinted = (device: BlockDevice): HintedDevice => ({
-  ...{ name: device.name, model: device.model, size: device.size, rotational: device.rotational },
-  ...{ wwn: device.wwns, serial: device.serials, vendor: device.vendor, hctl: device.hctl },
+  name: device.name,
+  model: device.model,
+  size: device.size,
+  rotational: device.rotational,
+  wwn: device.wwns,
+  serial: device.serials,
+  vendor: device.vendor,
+  hctl: device.hctl,
   wwn_with_extension: device.wwnWithExtension,
   wwn_vendor_extension: device.wwnVendorExtension,
-  ...{ by_path: device.byPath, tran: device.transport },
+  by_path: device.byPath,
+  tran: device.transport,
 })

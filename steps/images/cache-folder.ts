@@ -293,7 +293,9 @@ function shapes(): Shapes {
     url: ajv.compile<UrlRecord>(object({ ...version, sha256: digest })),
     image: ajv.compile<ImageRecord>(
       object({
-        ...{ ...form, kind: { enum: ['raw', 'gz', 'xz', 'zst'] }, fetched: number },
+        ...form,
+        kind: { enum: ['raw', 'gz', 'xz', 'zst'] },
+        fetched: number,
         sources: { type: 'array', items: text },
         verified: object({ sha256: yes, whole: yes, signed: orNull(object({ by: text, fingerprint: text })) }),
         transcoded: {

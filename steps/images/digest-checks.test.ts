@@ -30,13 +30,16 @@ afterEach(async () => {
 const cache = (options: Pick<ImageCacheOptions, 'as'>) =>
   ImageCache.open({
     folder: join(folder, 'cache'),
-    ...{ contents: (path) => contentsOf(path, clock), clock },
+    contents: (path) => contentsOf(path, clock),
+    clock,
     logger: (_level, message) => void logged.push(message),
     ...options,
   })
 
 const known = () => ({
-  ...{ url: server.url('/c.raw.gz'), sha256: sha256(GZ), signature: 'where present' as const },
+  url: server.url('/c.raw.gz'),
+  sha256: sha256(GZ),
+  signature: 'where present' as const,
 })
 const images = () => server.asked.filter((line) => !line.includes('.sig'))
 

@@ -58,13 +58,18 @@ const bound = (virtual: VirtualClock): Clock => ({
 const cache = (options: Partial<ImageCacheOptions> = {}) =>
   ImageCache.open({
     folder: join(folder, 'cache'),
-    ...{ contents: (path) => contentsOf(path, clock), clock, limits: { silence: 300 }, attempts: 3 },
+    contents: (path) => contentsOf(path, clock),
+    clock,
+    limits: { silence: 300 },
+    attempts: 3,
     logger: (_level, message) => void logged.push(message),
     ...options,
   })
 
 const asset = (path: string, more: Partial<Asset> = {}): Asset => ({
-  ...{ url: server.url(path), sha256: null, signature: 'where present' },
+  url: server.url(path),
+  sha256: null,
+  signature: 'where present',
   ...more,
 })
 const { signal } = sharedAbort()
@@ -218,7 +223,9 @@ describe('storage as zstd', () => {
     const [{ path, record }] = got
     expect(path).toMatch(/image\.raw\.zst$/)
     expect(record).toMatchObject({
-      ...{ sha256: sha256(GZ), size: GZ.length, kind: 'gz' },
+      sha256: sha256(GZ),
+      size: GZ.length,
+      kind: 'gz',
       transcoded: { sha256: await fileDigest(path), contents: { sha256: sha256(RAW), size: RAW.length } },
     })
     const parts: Uint8Array[] = []
@@ -269,7 +276,9 @@ describe('storage as raw', () => {
     const [{ path, record }] = got
     expect(path).toMatch(/image\.raw$/)
     expect(record).toMatchObject({
-      ...{ sha256: sha256(GZ), size: GZ.length, kind: 'gz' },
+      sha256: sha256(GZ),
+      size: GZ.length,
+      kind: 'gz',
       transcoded: { as: 'raw', contents: { sha256: sha256(RAW), size: RAW.length } },
     })
     expect(await fileDigest(path)).toBe(sha256(RAW))

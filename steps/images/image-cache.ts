@@ -153,8 +153,15 @@ export class ImageCache {
     const last = await this.#folder.url(key)
     const atHand = last && isKnownBy(last) ? await this.#cached(last.sha256, asset) : null
     const got = await download({
-      ...{ http, url, path: this.#folder.partialOf(key), partial: await this.#folder.partial(key) },
-      ...{ atHand: atHand && last, clock, logger, signal, onProgress },
+      http,
+      url,
+      path: this.#folder.partialOf(key),
+      partial: await this.#folder.partial(key),
+      atHand: atHand && last,
+      clock,
+      logger,
+      signal,
+      onProgress,
       ...(attempts === undefined ? {} : { attempts }),
       largest: this.#limit,
       onVersion: (version) => this.#folder.keepPartial(key, version),
@@ -220,7 +227,12 @@ export class ImageCache {
       if (!vouched && kind !== 'raw' && !(await this.#knownWhole(sha256)))
         await readThrough(this.#options.contents(path), shown, signal)
       return {
-        ...{ sha256, size, kind, sources: [shown], fetched: Math.round(clock.now() / 1000), transcoded: null },
+        sha256,
+        size,
+        kind,
+        sources: [shown],
+        fetched: Math.round(clock.now() / 1000),
+        transcoded: null,
         verified: { sha256: asset.sha256 !== null, signed, whole: !vouched && kind !== 'raw' },
       }
     } catch (error) {
@@ -270,7 +282,10 @@ export class ImageCache {
     try {
       const transcode = this.#options.as === 'raw' ? transcodeToRaw : transcodeToZstd
       const form = await transcode({
-        ...{ contents: contents(this.#folder.bytesOf(now)), path: this.#folder.newFormOf(now), clock, signal },
+        contents: contents(this.#folder.bytesOf(now)),
+        path: this.#folder.newFormOf(now),
+        clock,
+        signal,
       })
       made = await this.#folder.replace(now, form)
     } catch (error) {
@@ -281,8 +296,11 @@ export class ImageCache {
       throw damaged(record.sources[0] ?? record.sha256, error)
     }
     logger('info', `${record.sources[0] ?? record.sha256} is stored as ${this.#options.as}`, {
-      ...{ of: record.sha256, contents: made.transcoded?.contents.sha256, sha256: fileOf(made).sha256 },
-      ...{ size: fileOf(made).size, seconds: Math.round((clock.elapsed() - since) / 1000) },
+      of: record.sha256,
+      contents: made.transcoded?.contents.sha256,
+      sha256: fileOf(made).sha256,
+      size: fileOf(made).size,
+      seconds: Math.round((clock.elapsed() - since) / 1000),
     })
     use[Symbol.dispose]()
     await this.#tidy(made)

@@ -43,7 +43,10 @@ afterEach(async () => {
 
 async function get(signature: 'required' | 'where present', path = '/c.raw') {
   const cache = await ImageCache.open({
-    ...{ folder, contents: (file) => contentsOf(file, clock), clock, logger: silent },
+    folder,
+    contents: (file) => contentsOf(file, clock),
+    clock,
+    logger: silent,
     trusted: [known!.publicKey],
   })
   try {

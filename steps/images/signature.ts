@@ -56,7 +56,10 @@ export async function checkSignature(
   const verdict = (async (): Promise<Signed> => {
     const message = await createMessage({ binary: readable })
     const { data, signatures } = await verify({
-      ...{ message, signature: parsed, verificationKeys: keys, format: 'binary' },
+      message,
+      signature: parsed,
+      verificationKeys: keys,
+      format: 'binary',
       // No date: images are installed after their key has expired, and a lab's clock may show any time.
       date: null,
     })

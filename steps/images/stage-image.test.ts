@@ -40,7 +40,9 @@ afterEach(async () => {
 })
 
 const asset = (more: Partial<Asset> = {}): Asset => ({
-  ...{ url: server.url('/c.raw.gz'), sha256: sha256(IMAGE), signature: 'where present' },
+  url: server.url('/c.raw.gz'),
+  sha256: sha256(IMAGE),
+  signature: 'where present',
   ...more,
 })
 const cached = async (reach: Reach) =>

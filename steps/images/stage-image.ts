@@ -65,7 +65,8 @@ export const stageFile =
   () =>
     opening(async (scope) => ({
       from: await served({ kind: 'file', ...file }, basename(file.path), options, scope),
-      ...{ about: { file: file.path, sha256: file.digest }, failure: () => undefined },
+      about: { file: file.path, sha256: file.digest },
+      failure: () => undefined,
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }))
 
@@ -101,7 +102,9 @@ export function stageStreamed(
       const name = new URL(asset.url).pathname.split('/').at(-1) || 'image'
       const from = await served(stream, decodeURIComponent(name), options, scope)
       return {
-        ...{ from, about: { sha256: asset.sha256, streamed: true }, failure: () => failure },
+        from,
+        about: { sha256: asset.sha256, streamed: true },
+        failure: () => failure,
         [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
       }
     })

@@ -45,8 +45,10 @@ export async function createVolumes(context: StepContext, volumes: readonly Logi
       const level = logical.raid_level === '1+0' ? '10' : logical.raid_level
       await run([
         ...(['mdadm', '--create', name, '--force', '--run', '--metadata=1', '--level', level] as const),
-        ...['--name', logical.volume_name ?? name.replace('/dev/md', '')],
-        ...['--raid-devices', String(members.length)],
+        '--name',
+        logical.volume_name ?? name.replace('/dev/md', ''),
+        '--raid-devices',
+        String(members.length),
         ...members.map(({ disk, number }) => partitionPath(disk, number)),
       ])
       logger('info', `${name} is a RAID-${logical.raid_level} over ${members.map(({ disk }) => disk).join(', ')}`)

@@ -45,14 +45,18 @@ const noted = defineStep({
 test('args have the type and the values that the schema accepts', async () => {
   const context = stepContext(scriptedTarget({}))
   expect(await noted.run(context, { note: 'a', disks: ['sda'], only: null })).toEqual({
-    ...{ note: 'a', disks: ['sda'], times: 1 },
+    note: 'a',
+    disks: ['sda'],
+    times: 1,
   })
   expect(await noted.run(context, { note: 'a', times: 3 })).toEqual({ note: 'a', times: 3 })
 })
 
 test('an explicit type takes precedence, and a step without arguments has none', () => {
   const explicit = defineStep<{ seconds: number }>({
-    ...{ name: 'explicit', interface: 'deploy', on: ['clean'] },
+    name: 'explicit',
+    interface: 'deploy',
+    on: ['clean'],
     args: { properties: { seconds: { type: 'number', description: 'How long.' } }, required: ['seconds'] },
     run: (_, args) => {
       expectTypeOf(args).toEqualTypeOf<{ seconds: number }>()
@@ -60,7 +64,9 @@ test('an explicit type takes precedence, and a step without arguments has none',
     },
   })
   const none = defineStep({
-    ...{ name: 'none', interface: 'deploy', on: ['clean'] },
+    name: 'none',
+    interface: 'deploy',
+    on: ['clean'],
     run: (_, args) => {
       expectTypeOf(args).toEqualTypeOf<Record<never, never>>()
       return Promise.resolve()
@@ -71,7 +77,10 @@ test('an explicit type takes precedence, and a step without arguments has none',
 })
 
 const complete = {
-  ...{ name: 'x', interface: 'deploy', on: ['deploy'], run: () => Promise.resolve() },
+  name: 'x',
+  interface: 'deploy',
+  on: ['deploy'],
+  run: () => Promise.resolve(),
 }
 
 test.each<[string, Record<string, unknown>, RegExp]>([

@@ -10,7 +10,8 @@ const step = (name: string) =>
 test('steps without a manager share one, before the standard ones', async () => {
   const managers = managersWith(step('a'), { ...genericHardwareManager, className: 'Mine', name: 'mine' }, step('b'))
   expect(managers.map(({ className }) => className)).toEqual([
-    ...['Mine', 'CustomHardwareManager'],
+    'Mine',
+    'CustomHardwareManager',
     ...standardManagers.map(({ className }) => className),
   ])
   expect(managers[1]!.steps.map(({ name }) => name)).toEqual(['a', 'b'])

@@ -85,10 +85,16 @@ cat ${place}/calls; rm ${place}/calls`
       const { stdout, stderr } = spawnSync(shell!, [...more, '-c', script], { encoding: 'utf8', env })
       expect(stderr).toBe('')
       expect(stdout.split('\n')).toEqual([
-        ...['systemd-run', '--quiet', '--scope', '--collect', '--description=command of ironstage, confined'],
+        'systemd-run',
+        '--quiet',
+        '--scope',
+        '--collect',
+        '--description=command of ironstage, confined',
         '--unit=ironstage-cell-run-1.scope',
-        ...['--property=DevicePolicy=closed', '--property=DeviceAllow=/dev/block/7:0 rwm'],
-        ...['--property=DeviceAllow=/dev/block/259:3 rwm', '--property=DeviceAllow=/dev/char/10:5 rwm'],
+        '--property=DevicePolicy=closed',
+        '--property=DeviceAllow=/dev/block/7:0 rwm',
+        '--property=DeviceAllow=/dev/block/259:3 rwm',
+        '--property=DeviceAllow=/dev/char/10:5 rwm',
         // All at once, with the reset: no device that stays is denied for a moment.
         'set-property|--runtime|ironstage-cell-run-1.scope|DeviceAllow=|DeviceAllow=/dev/block/7:0 rwm|' +
           'DeviceAllow=/dev/block/259:4 rwm|DeviceAllow=/dev/char/10:5 rwm|',

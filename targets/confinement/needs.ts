@@ -41,6 +41,16 @@ export const ALWAYS = ['chown', 'dac_override', 'fowner', 'fsetid', 'kill', 'set
 
 /** Capabilities on a disposable target; none of them reaches hardware, the kernel or other processes. */
 export const DISPOSABLE = [
-  ...['sys_admin', 'sys_chroot', 'net_admin', 'net_raw', 'net_bind_service', 'setpcap', 'setfcap', 'sys_nice'],
-  ...['sys_resource', 'ipc_lock', 'audit_write', 'dac_read_search'],
+  'sys_admin',
+  'sys_chroot',
+  'net_admin',
+  'net_raw',
+  'net_bind_service',
+  'setpcap',
+  'setfcap',
+  'sys_nice',
+  'sys_resource',
+  'ipc_lock',
+  'audit_write',
+  'dac_read_search',
 ] as const

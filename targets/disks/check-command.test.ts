@@ -112,14 +112,16 @@ describe('the check of a command line', () => {
 
   test('finds no operands of commands that only read', () => {
     const looks = [
-      ...['dd if=/dev/sdb', 'sgdisk -p /dev/sdb', 'wipefs /dev/sdb', 'blockdev --getsize64 /dev/sdb', 'efibootmgr -v'],
-      ...[
-        'mdadm --detail /dev/md0',
-        'systemctl is-active x',
-        'mount',
-        'hdparm -I /dev/sdb',
-        'coreos-installer --version',
-      ],
+      'dd if=/dev/sdb',
+      'sgdisk -p /dev/sdb',
+      'wipefs /dev/sdb',
+      'blockdev --getsize64 /dev/sdb',
+      'efibootmgr -v',
+      'mdadm --detail /dev/md0',
+      'systemctl is-active x',
+      'mount',
+      'hdparm -I /dev/sdb',
+      'coreos-installer --version',
     ]
     for (const line of looks) expect([line, judged(line)]).toEqual([line, expect.objectContaining({ operands: null })])
   })

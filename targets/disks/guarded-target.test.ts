@@ -30,14 +30,14 @@ afterAll(() => rm(place, { recursive: true, force: true }))
 
 const target = (more: Partial<GuardedTargetOptions> = {}) =>
   guardedTarget({
-    ...{
-      name: 'local:x',
-      disks: [{ kind: 'identity', value: 'no-such-serial' }],
-      allow: [],
-      disposable: false,
-      confinement: null,
-    },
-    ...{ clock, random: systemRandom, folder: join(place, 'runs') },
+    name: 'local:x',
+    disks: [{ kind: 'identity', value: 'no-such-serial' }],
+    allow: [],
+    disposable: false,
+    confinement: null,
+    clock,
+    random: systemRandom,
+    folder: join(place, 'runs'),
     shell: localShell(clock, { ...process.env, PATH: `${place}/bin:${process.env['PATH']}` }),
     ...more,
   })
@@ -93,7 +93,9 @@ describe('a target that may write one disk', () => {
 
   test('runs programs in the tree of the machine below a folder, and translates paths', async () => {
     await using one = target({
-      ...{ disks: [], root: '/mnt/coreos', disposable: true },
+      disks: [],
+      root: '/mnt/coreos',
+      disposable: true,
       programs: { 'coreos-installer': { before: ['env'], program: `${place}/bin/coreos-installer` } },
     })
     expect(one.scratch).toBe('/mnt/coreos/run/ironstage')

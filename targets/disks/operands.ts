@@ -6,9 +6,23 @@ const OTHER_NODES = /^\/dev\/(null|zero|full|u?random|tty|stdin|stdout|stderr|fd
 /** Options of coreos-installer whose value is neither a disk nor a file to write. */
 const VALUES = new Set(
   [
-    ...['append-karg', 'delete-karg', 'console', 'platform', 'stream', 'architecture', 'ignition-hash', 'image-url'],
-    ...['ignition-url', 'stream-base-url', 'fetch-retries', 'save-partlabel', 'save-partindex', 'image-file'],
-    ...['ignition-file', 'config-file', 'network-dir'],
+    'append-karg',
+    'delete-karg',
+    'console',
+    'platform',
+    'stream',
+    'architecture',
+    'ignition-hash',
+    'image-url',
+    'ignition-url',
+    'stream-base-url',
+    'fetch-retries',
+    'save-partlabel',
+    'save-partindex',
+    'image-file',
+    'ignition-file',
+    'config-file',
+    'network-dir',
   ].map((name) => `--${name}`),
 )
 const SHORT_VALUES = /^-[sapuIifc]$/

@@ -88,8 +88,16 @@ async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTar
   })
   const guarded = scope.use(
     guardedTarget({
-      ...{ name: `local:${where}`, disks: [selector], allow, disposable, confinement },
-      ...{ shell, clock, random, logger, signal: cut },
+      name: `local:${where}`,
+      disks: [selector],
+      allow,
+      disposable,
+      confinement,
+      shell,
+      clock,
+      random,
+      logger,
+      signal: cut,
       ...(root === undefined ? {} : { root }),
       ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
     }),

@@ -29,7 +29,9 @@ export function askForCertificate(client: Client): void {
   const arrays = (lists: Offer['lists']['cs']) =>
     Object.fromEntries(Object.entries(lists).map(([name, { array }]) => [name, array]))
   protocol._offer = new protocol._offer.constructor({
-    ...{ kex: kex.array, cs: arrays(cs), sc: arrays(sc) },
+    kex: kex.array,
+    cs: arrays(cs),
+    sc: arrays(sc),
     serverHostKey: [...HOST_CERTIFICATES, ...serverHostKey.array],
   })
 }

@@ -135,7 +135,9 @@ export class SshConnection implements AsyncDisposable {
         })
         client.once('close', () => reject(new LinkLost(`${name} closed the connection`)))
         authentication = new Authentication({
-          ...{ settings, secrets: parts.secrets, clock },
+          settings,
+          secrets: parts.secrets,
+          clock,
           get keysOnly() {
             return shown.provisional
           },
@@ -317,7 +319,9 @@ export class SshConnection implements AsyncDisposable {
     })
     exit.catch(() => {}).finally(() => hold[Symbol.dispose]())
     return {
-      ...{ stdout, stderr, exit },
+      stdout,
+      stderr,
+      exit,
       write: (bytes) => void (channel.writable && channel.write(bytes)),
       end: () => void channel.end(),
       cut: () => {

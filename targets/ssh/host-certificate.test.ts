@@ -51,8 +51,16 @@ function certificate({
     field(`${keyType(own)}-cert-v01@openssh.com`),
     field('nonce'),
     own.subarray(4 + own.readUInt32BE(0)),
-    ...[number(7, 8), number(kind, 4), field('id'), field(Buffer.concat(names.map(field)))],
-    ...[number(after, 8), number(before, 8), field(critical), field(''), field(''), field(ca.getPublicSSH())],
+    number(7, 8),
+    number(kind, 4),
+    field('id'),
+    field(Buffer.concat(names.map(field))),
+    number(after, 8),
+    number(before, 8),
+    field(critical),
+    field(''),
+    field(''),
+    field(ca.getPublicSSH()),
   ])
   const made = ca.sign(signed, authority === 'rsa' ? 'sha512' : undefined) as unknown as Buffer
   const name = authority === 'rsa' ? 'rsa-sha2-512' : ca.type

@@ -62,7 +62,9 @@ export function readHostCertificate(blob: Uint8Array): HostCertificate | null {
             : 'is not signed by the authority that it names'
     return {
       key: Buffer.concat([Buffer.from(type.replace('-cert-v01@openssh.com', '')), ...parts].map(field)),
-      ...{ principals, authority, fault },
+      principals,
+      authority,
+      fault,
       validAfter: Math.min(validAfter * 1000, FOREVER),
       validBefore: Math.min(validBefore * 1000, FOREVER),
     }

@@ -64,11 +64,20 @@ describe('pins of host keys', () => {
 describe('the settings of a host in ~/.ssh/config', () => {
   test('are the defaults in an empty file', async () => {
     expect(await settings('')).toMatchObject({
-      ...{ host: 'lab', port: 22, user: 'me', agent: '/agent', jumps: [], onlyTheseKeys: false },
-      ...{ knownAs: { host: 'lab', port: 22 }, keepalive: { interval: 15_000, count: 3 }, connectTimeout: 20_000 },
+      host: 'lab',
+      port: 22,
+      user: 'me',
+      agent: '/agent',
+      jumps: [],
+      onlyTheseKeys: false,
+      knownAs: { host: 'lab', port: 22 },
+      keepalive: { interval: 15_000, count: 3 },
+      connectTimeout: 20_000,
       knownHostsFiles: [
-        ...[`${home.path}/.ssh/known_hosts`, `${home.path}/.ssh/known_hosts2`],
-        ...['/etc/ssh/ssh_known_hosts', '/etc/ssh/ssh_known_hosts2'],
+        `${home.path}/.ssh/known_hosts`,
+        `${home.path}/.ssh/known_hosts2`,
+        '/etc/ssh/ssh_known_hosts',
+        '/etc/ssh/ssh_known_hosts2',
       ],
       keyFiles: ['id_rsa', 'id_ecdsa', 'id_ed25519'].map((name) => ({
         path: `${home.path}/.ssh/${name}`,
@@ -98,13 +107,18 @@ describe('the settings of a host in ~/.ssh/config', () => {
         Port 1
     `)
     expect(found).toMatchObject({
-      ...{ host: '10.0.0.7', port: 2200, user: 'root', agent: null, onlyTheseKeys: true },
+      host: '10.0.0.7',
+      port: 2200,
+      user: 'root',
+      agent: null,
+      onlyTheseKeys: true,
       keyFiles: [
         { path: `${home.path}/.ssh/my key`, named: true },
         { path: `${home.path}/.ssh/10.0.0.7-root`, named: true },
       ],
       knownHostsFiles: [`${home.path}/kh1`, '/kh2'],
-      ...{ keepalive: { interval: 5000, count: 2 }, connectTimeout: 3000 },
+      keepalive: { interval: 5000, count: 2 },
+      connectTimeout: 3000,
       methods: { publickey: true, keyboardInteractive: true, password: false },
     })
   })

@@ -68,7 +68,13 @@ export async function hostSettings(
   const port = address.port ?? (one('port') === undefined ? 22 : Number(one('port')))
   const host = (one('hostname') ?? address.host).replace(/%([h%])/g, (_, t) => (t === 'h' ? address.host : '%'))
   const tokens: Record<string, string> = {
-    ...{ '%': '%', h: host, n: address.host, p: String(port), r: user, u: userName, d: home },
+    '%': '%',
+    h: host,
+    n: address.host,
+    p: String(port),
+    r: user,
+    u: userName,
+    d: home,
     k: one('hostkeyalias') ?? address.host,
   }
   const path = (text: string) =>
@@ -90,7 +96,9 @@ export async function hostSettings(
   const agent = one('identityagent')
   const jump = one('proxyjump')
   return {
-    ...{ host, port, user },
+    host,
+    port,
+    user,
     knownAs: alias === undefined ? { host, port } : { host: alias, port: 22 },
     knownHostsFiles: [
       ...paths('userknownhostsfile', [join(ssh, 'known_hosts'), join(ssh, 'known_hosts2')]),

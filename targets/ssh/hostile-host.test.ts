@@ -47,7 +47,9 @@ async function opened(options: SshHostOptions, work: (shell: LoginShell & AsyncD
     surroundings: { home: home.path, userName: 'me', agentSocket: null },
     pins: { live: [], installed: [] },
     secrets: { ask: () => Promise.resolve(null) },
-    ...{ clock, random: systemRandom, logger },
+    clock,
+    random: systemRandom,
+    logger,
   })
   await work(shell)
 }
@@ -186,7 +188,10 @@ test('a sudo that never answers is cut off', async () => {
   const asked = failure(
     asRoot(
       {
-        ...{ name: 'core@lab-7', clock: time, random: systemRandom, wrong: () => {} },
+        name: 'core@lab-7',
+        clock: time,
+        random: systemRandom,
+        wrong: () => {},
         exec: () => Promise.resolve({ ...channel, cut: () => (cut = true) }),
         password: () => Promise.resolve(null),
       },

@@ -97,7 +97,9 @@ describe('host keys', () => {
       },
     })
     const opening = reach(host, {
-      ...{ phase: 'installed', pins: parsePins(['installed=proven']), answers: { password: 'secret' } },
+      phase: 'installed',
+      pins: parsePins(['installed=proven']),
+      answers: { password: 'secret' },
     })
     expect(await why(opening)).toMatch(/ssh-authentication.*not proved/)
     expect(seen).toEqual(['none'])

@@ -107,8 +107,14 @@ describe('the connection to a host', () => {
     await home.write(
       'config',
       [
-        ...['Host one', 'HostName 127.0.0.1', `Port ${first.port}`, 'User jump'],
-        ...['Host lab', 'HostName 127.0.0.1', `Port ${last.port}`, `ProxyJump one,other@127.0.0.1:${second.port}`],
+        'Host one',
+        'HostName 127.0.0.1',
+        `Port ${first.port}`,
+        'User jump',
+        'Host lab',
+        'HostName 127.0.0.1',
+        `Port ${last.port}`,
+        `ProxyJump one,other@127.0.0.1:${second.port}`,
       ].join('\n'),
     )
     await using shell = await reach(last, { address: parseSshTarget('ssh://core@lab') })
@@ -187,7 +193,8 @@ describe('runs', () => {
     await using shell = await reach(host)
     const random = seededRandom(11)
     const cut: LoginShell = {
-      ...{ name: shell.name, alive: () => shell.alive() },
+      name: shell.name,
+      alive: () => shell.alive(),
       open: async (line, options) => {
         const channel = await shell.open(line, options)
         if (random.next() < 0.5) setTimeout(() => host.cut(), random.next() * 100)

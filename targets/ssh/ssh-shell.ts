@@ -167,7 +167,10 @@ class Host implements SshShell {
     const { clock, logger } = this.#options
     const { signal: closing } = this.#closing
     return forwardPort({
-      ...{ name: this.name, port, clock, logger },
+      name: this.name,
+      port,
+      clock,
+      logger,
       open: (signal) => this.#connect(AbortSignal.any([signal, closing])),
     })
   }
@@ -206,7 +209,11 @@ class Host implements SshShell {
     // Only the first connection logs silence: later callers do so themselves, and a booting machine is silent for long.
     const silenceLogger = this.#identity === undefined && system === 'live' ? logger : noLogger
     using silence = new Silence({
-      ...{ name: this.name, doing: () => phase.doing, until: () => phase.until, clock, logger: silenceLogger },
+      name: this.name,
+      doing: () => phase.doing,
+      until: () => phase.until,
+      clock,
+      logger: silenceLogger,
     })
     const begins = (doing: string, ms: number) => {
       silence.heard()
@@ -279,7 +286,13 @@ class Host implements SshShell {
       const isTarget = index === hosts.length - 1
       const knownHosts = await readKnownHosts(host.knownHostsFiles, clock)
       through = await SshConnection.open({
-        ...{ settings: host, knownHosts, pins: isTarget ? pins : null, phase, clock, signal, onPhase },
+        settings: host,
+        knownHosts,
+        pins: isTarget ? pins : null,
+        phase,
+        clock,
+        signal,
+        onPhase,
         secrets: this.#secrets,
         ...(through ? { through } : {}),
       })

@@ -87,8 +87,16 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
   const confinement = await findConfinement({ host, name, unguarded, logger: options.logger })
   const target = scope.use(
     guardedTarget({
-      ...{ name, disks: [selector], allow, disposable, confinement },
-      ...{ shell, clock, random, logger: options.logger, signal: cut },
+      name,
+      disks: [selector],
+      allow,
+      disposable,
+      confinement,
+      shell,
+      clock,
+      random,
+      logger: options.logger,
+      signal: cut,
       ...(root === undefined ? {} : { root }),
       ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
     }),
@@ -96,7 +104,9 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
   const [disk] = await target.findDisks()
   if (!disk) throw new UserError('no-disk', `there is no disk ${device}`)
   return {
-    ...{ target, disk, shell },
+    target,
+    disk,
+    shell,
     installer: installer?.program ?? null,
     put: async (file, imageName, { signal, onProgress }) => {
       const folder = `${target.scratch}/images`

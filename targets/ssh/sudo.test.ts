@@ -76,7 +76,10 @@ function reach(password: string | null, asked: string[] = []) {
         return Promise.resolve(password)
       },
     },
-    ...{ pins, clock, random: systemRandom, logger: silent },
+    pins,
+    clock,
+    random: systemRandom,
+    logger: silent,
   })
 }
 

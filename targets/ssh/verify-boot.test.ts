@@ -29,8 +29,13 @@ const EXPECTED: ExpectedBoot = {
 
 const installed = (more: Record<string, string> = {}) => {
   const lines = {
-    ...{ nonce: SECRET, hostname: 'node-1', cmdline: 'ro a=b', system: 'Fedora CoreOS', root: '/dev/sdb4' },
-    ...{ disk: 'NAME="sdb" TYPE="disk" SERIAL="S1" WWN="0xabc"', end: 'yes' },
+    nonce: SECRET,
+    hostname: 'node-1',
+    cmdline: 'ro a=b',
+    system: 'Fedora CoreOS',
+    root: '/dev/sdb4',
+    disk: 'NAME="sdb" TYPE="disk" SERIAL="S1" WWN="0xabc"',
+    end: 'yes',
     ...more,
   }
   return Object.entries(lines)
@@ -43,7 +48,9 @@ const ssh = (port: number, more: Partial<SshShellOptions> = {}): VerifyBootOptio
   surroundings: { home: home.path, userName: 'me', agentSocket: null },
   pins: parsePins([print(liveKey)]),
   secrets: { ask: () => Promise.resolve('password') },
-  ...{ clock, random: systemRandom, logger: silent },
+  clock,
+  random: systemRandom,
+  logger: silent,
   ...more,
 })
 
@@ -54,8 +61,14 @@ async function rebooted(after: Parameters<typeof SshHost.open>[0] | null, more: 
   await using shell = await openSshShell(ssh(port))
   const before = { identity: shell.identity, hostKey: shell.hostKey }
   const verified = verifyBoot({
-    ...{ ssh: ssh(port), before, expected: EXPECTED, every: 10, timeout: 15_000 },
-    ...{ clock, logger: silent, signal: new AbortController().signal },
+    ssh: ssh(port),
+    before,
+    expected: EXPECTED,
+    every: 10,
+    timeout: 15_000,
+    clock,
+    logger: silent,
+    signal: new AbortController().signal,
     ...more,
   })
   verified.catch(() => {})
@@ -64,7 +77,9 @@ async function rebooted(after: Parameters<typeof SshHost.open>[0] | null, more: 
   await live[Symbol.asyncDispose]()
   await new Promise((resolve) => setTimeout(resolve, 30))
   await using _ = await SshHost.open({
-    ...{ hostKeys: [installedKey], port, answer: (script) => (script.includes('ironstage-boot') ? installed() : null) },
+    hostKeys: [installedKey],
+    port,
+    answer: (script) => (script.includes('ironstage-boot') ? installed() : null),
     ...after,
     identity: { machine: 'b'.repeat(32), boot: 'boot-2', dmi: 'd1', ...after?.identity },
   })
@@ -89,16 +104,12 @@ describe('after a reboot', () => {
     const { bootId, system, checks } = await rebooted({})
     expect({ bootId, system }).toEqual({ bootId: 'boot-2', system: 'Fedora CoreOS, root on /dev/sdb4' })
     expect(checks.map(({ what, ok }) => [what, ok])).toEqual([
-      ...[
-        ['nonce', true],
-        ['hardware', true],
-        ['root', true],
-        ['hostname', true],
-      ],
-      ...[
-        ['kernel arguments', true],
-        ['kernel arguments', true],
-      ],
+      ['nonce', true],
+      ['hardware', true],
+      ['root', true],
+      ['hostname', true],
+      ['kernel arguments', true],
+      ['kernel arguments', true],
     ])
   })
 
@@ -154,7 +165,11 @@ describe('after a reboot', () => {
           hostKey: print(liveKey),
         }
         await verifyBoot({
-          ...{ ssh: ssh(live.port, { pins }), before, expected: EXPECTED, clock, logger: silent },
+          ssh: ssh(live.port, { pins }),
+          before,
+          expected: EXPECTED,
+          clock,
+          logger: silent,
           signal: new AbortController().signal,
         })
       })(),

@@ -263,13 +263,11 @@ export class Conversation {
     // Also ends the wait on a link that stays up but brings nothing.
     const expired = new AbortController()
     using silence = new Silence({
-      ...{
-        name: this.name,
-        doing: () => doing,
-        until: () => since + Math.max(timeout, LEAST_ATTEMPT_TIME),
-        clock,
-        logger,
-      },
+      name: this.name,
+      doing: () => doing,
+      until: () => since + Math.max(timeout, LEAST_ATTEMPT_TIME),
+      clock,
+      logger,
       expired: () => expired.abort(),
     })
     const received = () => silence.heard()

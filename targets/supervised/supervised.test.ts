@@ -325,8 +325,20 @@ test('files of killed processes are removed once they are too old to be used', a
   await executor.facts()
   expect((await readdir(folder, { recursive: true })).sort()).toEqual(
     [
-      ...['.new', 'mnt', 'mnt/old.ign', 'mnt/old.ign/file', 'mnt/sda1', 'mnt/sda1/exit', 'mnt/sda1/prod.ign'],
-      ...['new.ign', 'runs', 'runs/.new', 'runs/.read', 'runs/at-work', 'runs/at-work/out', 'runs/ended'],
+      '.new',
+      'mnt',
+      'mnt/old.ign',
+      'mnt/old.ign/file',
+      'mnt/sda1',
+      'mnt/sda1/exit',
+      'mnt/sda1/prod.ign',
+      'new.ign',
+      'runs',
+      'runs/.new',
+      'runs/.read',
+      'runs/at-work',
+      'runs/at-work/out',
+      'runs/ended',
       'runs/ended/exit',
     ].sort(),
   )

@@ -34,7 +34,10 @@ test('a file arrives whole over a link that is cut, and is removed when disposed
   const progress: number[] = []
   {
     await using there = await executor.upload({
-      ...{ file, folder, name: "it's an image.raw.xz", signal },
+      file,
+      folder,
+      name: "it's an image.raw.xz",
+      signal,
       onProgress: (sent) => progress.push(sent),
     })
     expect(there.path).toMatch(/-it_s_an_image\.raw\.xz$/)

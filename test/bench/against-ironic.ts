@@ -57,7 +57,8 @@ export async function againstIronic(): Promise<Measured[]> {
     })
   })
   const p99 = (what: Row, own: number, other: number, limit: number): Measured => ({
-    ...{ ...row(what, 'ms', own, other, 0.1), reach: limit },
+    ...row(what, 'ms', own, other, 0.1),
+    reach: limit,
   })
   const page = '10,000 nodes, page'
   return [

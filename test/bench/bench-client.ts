@@ -42,7 +42,8 @@ export class BenchClient implements Disposable {
       const sent = request(
         this.#url + path,
         {
-          ...{ method, agent: this.#agent },
+          method,
+          agent: this.#agent,
           headers: {
             'x-openstack-ironic-api-version': '1.72',
             ...this.#headers,

@@ -10,13 +10,19 @@ import type { RunsOn } from './runs-on.js'
 import { asMarkdown, asText, tableOf } from './table.js'
 
 const measured = (ours: number, more: Partial<Measured> = {}): Measured => ({
-  ...{ what: 'start to first 200', ours, peer: null, reach: null, unit: 'ms', runs: 7 },
+  what: 'start to first 200',
+  ours,
+  peer: null,
+  reach: null,
+  unit: 'ms',
+  runs: 7,
   ...more,
 })
 const on = (more: Partial<RunsOn> = {}): RunsOn => ({
   at: '2026-01-01T00:00:00.000Z',
   machine: { cpu: 'A processor', cores: 2, memory_gib: 16 },
-  ...{ load: 0, versions: { node: '20.19.0' } },
+  load: 0,
+  versions: { node: '20.19.0' },
   ...more,
 })
 
@@ -29,7 +35,9 @@ describe('arguments', () => {
 
   test('names and options come in any order, and a name counts once', () => {
     expect(parseArguments(['--markdown', 'start', 'quick', '--history', 'start'])).toEqual({
-      ...{ names: ['start', 'quick'], history: true, markdown: true },
+      names: ['start', 'quick'],
+      history: true,
+      markdown: true,
     })
   })
 
@@ -98,7 +106,9 @@ describe('history', () => {
 
     const before = lastOnThisMachine(await readHistory(path), on())
     expect(['start to first 200', 'npm run demo', 'npm test'].map((what) => before(what as Measured['what']))).toEqual([
-      ...[110, 5, undefined],
+      110,
+      5,
+      undefined,
     ])
     expect(lastOnThisMachine(await readHistory(path), on({ machine: other }))('start to first 200')).toBe(999)
   })

@@ -6,7 +6,10 @@ export type Reported = { readonly url: string } | { readonly milliseconds: numbe
 
 const nodes = Number(process.argv[2])
 const lab = await stage({
-  ...{ network: { host: '127.0.0.1', port: 0 }, clock: systemClock(), random: seededRandom(1), disks: 'described' },
+  network: { host: '127.0.0.1', port: 0 },
+  clock: systemClock(),
+  random: seededRandom(1),
+  disks: 'described',
   machines: Array.from({ length: nodes }, (_, n) => ({ spec: n + 1, name: `node-${n}` })),
 })
 process.on('message', () => {

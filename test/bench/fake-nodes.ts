@@ -5,8 +5,12 @@ import type { BenchClient } from './bench-client.js'
 const POLL_INTERVAL = 20
 
 const FAKE = {
-  ...{ deploy_interface: 'fake', inspect_interface: 'fake', boot_interface: 'fake', power_interface: 'fake' },
-  ...{ management_interface: 'fake', network_interface: 'noop' },
+  deploy_interface: 'fake',
+  inspect_interface: 'fake',
+  boot_interface: 'fake',
+  power_interface: 'fake',
+  management_interface: 'fake',
+  network_interface: 'noop',
 }
 
 /** A node without a machine, as both Ironics can have it. */

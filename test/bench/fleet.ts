@@ -44,8 +44,17 @@ async function withFleet<T>(count: number, use: (fleet: FleetProcess) => Promise
   const child = spawn(
     process.execPath,
     [
-      ...[IRONSTAGE, 'fleet', '--count', String(count), '--redfish-port', '0', '--json'],
-      ...['--password-file', password, '--boot-time', '0s'],
+      IRONSTAGE,
+      'fleet',
+      '--count',
+      String(count),
+      '--redfish-port',
+      '0',
+      '--json',
+      '--password-file',
+      password,
+      '--boot-time',
+      '0s',
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
@@ -66,9 +75,16 @@ async function withFleet<T>(count: number, use: (fleet: FleetProcess) => Promise
 async function idleAgents(): Promise<{ pss: number; share: number; missed: number }> {
   await using ironic = await WaitingIronic.start({ heartbeatTimeout: HEARTBEAT_TIMEOUT, missedAfter: LATEST_HEARTBEAT })
   await using server = await serveFiles({
-    ...{ host: '127.0.0.1', port: 0, clock, random: systemRandom, logger: silent },
+    host: '127.0.0.1',
+    port: 0,
+    clock,
+    random: systemRandom,
+    logger: silent,
     find: () => ({
-      ...{ source: bytesSource(medium(ironic.url)), etag: '"1"', modified: 0, type: 'application/octet-stream' },
+      source: bytesSource(medium(ironic.url)),
+      etag: '"1"',
+      modified: 0,
+      type: 'application/octet-stream',
       close: () => Promise.resolve(),
     }),
   })

@@ -37,7 +37,14 @@ export async function idleAgents(): Promise<Measured[]> {
   const start = (): Agent => {
     const nodeUuid = uuid(random)
     const agent = startAgent({
-      ...{ target, managers: standardManagers, environment: {}, transport, clock, random, nodeUuid, logger: silent },
+      target,
+      managers: standardManagers,
+      environment: {},
+      transport,
+      clock,
+      random,
+      nodeUuid,
+      logger: silent,
       boot: { id: nodeUuid, parameters: { 'ipa-api-url': ironic.url } },
       callbackUrl: listener.urlOf(nodeUuid),
       tls: listener.tls({ random }),

@@ -66,8 +66,12 @@ export async function servedImages(): Promise<Measured[]> {
       within('a customised ISO of 400 MiB downloaded', whole),
       within('200 readers of 2 MiB ranges at once', ranged),
       {
-        ...{ what: 'memory while they read, over that at rest', ours: most - atRest, peer: null },
-        ...{ reach: null, unit: 'MiB', runs: ranged.runs },
+        what: 'memory while they read, over that at rest',
+        ours: most - atRest,
+        peer: null,
+        reach: null,
+        unit: 'MiB',
+        runs: ranged.runs,
       },
     ]
   } finally {
@@ -95,7 +99,12 @@ async function sideBySide(runs: number, ours: () => Promise<number>, plain: () =
 }
 
 const within = (what: Row, { ours, plain, runs }: Compared): Measured => ({
-  ...{ what, ours, peer: { name: 'the plain file', value: plain }, reach: plain * 1.05, unit: 'ms', runs },
+  what,
+  ours,
+  peer: { name: 'the plain file', value: plain },
+  reach: plain * 1.05,
+  unit: 'ms',
+  runs,
 })
 
 /** Reads it to its end. */

@@ -46,7 +46,11 @@ async function image(): Promise<Measured> {
     const config = join(folder, 'ssh-config')
     await writeFile(config, `Host *\n  IdentityFile "${machine.keys.key}"\n  IdentitiesOnly yes\n`, { mode: 0o600 })
     await using shell = await openSshShell({
-      ...{ address, clock, random: systemRandom, logger: silent, secrets: { ask: () => Promise.resolve(null) } },
+      address,
+      clock,
+      random: systemRandom,
+      logger: silent,
+      secrets: { ask: () => Promise.resolve(null) },
       surroundings: { home: folder, userName: 'root', agentSocket: null, configFile: config },
       pins: parsePins([`live=${await machine.hostKey()}`]),
     })
@@ -70,8 +74,11 @@ async function image(): Promise<Measured> {
     })
     return {
       what: 'image of 256 MiB through SSH to a host',
-      ...{ ours: ours.sort((a, b) => a - b)[Math.floor(RUNS / 2)]!, peer: { name: 'dd | ssh', value: peer } },
-      ...{ reach: SHARE * peer, unit: 'ms', runs: RUNS },
+      ours: ours.sort((a, b) => a - b)[Math.floor(RUNS / 2)]!,
+      peer: { name: 'dd | ssh', value: peer },
+      reach: SHARE * peer,
+      unit: 'ms',
+      runs: RUNS,
     }
   } finally {
     await rm(folder, { recursive: true, force: true })

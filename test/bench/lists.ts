@@ -41,7 +41,7 @@ const ofThousand = async (client: BenchClient): Promise<Measured[]> => [
   milliseconds('1,000 nodes in detail', (await listed(client, '/v1/nodes?detail=true', ASKED)).p50),
 ]
 
-const withFilled = <T>(
+const withFilled = <T,>(
   nodes: number,
   use: (client: BenchClient, fill: (nodes: number) => Promise<void>) => Promise<T>,
 ) =>
@@ -57,5 +57,10 @@ const withFilled = <T>(
   })
 
 const milliseconds = (what: Row, ours: number, reach: number | null = null): Measured => ({
-  ...{ what, ours, reach, peer: null, unit: 'ms', runs: ASKED },
+  what,
+  ours,
+  reach,
+  peer: null,
+  unit: 'ms',
+  runs: ASKED,
 })

@@ -64,7 +64,11 @@ export async function localTarget(): Promise<Measured[]> {
       { what: 'local target, all but the installer', ours: whole - installer, peer: null, reach: 2000, ...each },
       {
         what: 'memory of a local installation, at most',
-        ...{ ours: await mostMemory(deploy), peer: null, reach: 120, unit: 'MiB', runs: 1 },
+        ours: await mostMemory(deploy),
+        peer: null,
+        reach: 120,
+        unit: 'MiB',
+        runs: 1,
       },
     ]
   } finally {

@@ -8,7 +8,12 @@ export async function machineInRamdisk(scope: Scope, spec: MachineSpec = default
   const up = new Promise<Machine>((resolve) => (isUp = resolve))
   const machines = scope.use(
     await openMachines({
-      ...{ stateDir: null, clock, random: seededRandom(1), probe: new Probe(), logger: silent, pace: NO_PACE },
+      stateDir: null,
+      clock,
+      random: seededRandom(1),
+      probe: new Probe(),
+      logger: silent,
+      pace: NO_PACE,
       events: { ramdiskUp: (machine) => isUp(machine), down: () => {} },
     }),
   )

@@ -12,7 +12,10 @@ export async function idleMemory(): Promise<Measured[]> {
   const [empty, full] = [await resident(0), await resident(1000)]
   const one = { peer: null, unit: 'MiB', runs: 1 } as const
   const smallest = async (what: Row, nodes: number, reach: number): Promise<Measured> => ({
-    ...{ what, ...one, ours: await smallestPss(nodes), reach },
+    what,
+    ...one,
+    ours: await smallestPss(nodes),
+    reach,
   })
   return [
     { what: 'memory at 1,000 idle nodes', ...one, ours: full, peer: { name: 'no nodes', value: empty }, reach: null },

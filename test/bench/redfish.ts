@@ -28,5 +28,10 @@ export const redfishOfThousands = (): Promise<Measured[]> =>
   })
 
 const row = (what: Row, ours: number, reach: number | null): Measured => ({
-  ...{ what, ours, reach, peer: null, unit: 'ms', runs: ASKED.machine },
+  what,
+  ours,
+  reach,
+  peer: null,
+  unit: 'ms',
+  runs: ASKED.machine,
 })

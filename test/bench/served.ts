@@ -9,7 +9,7 @@ import { withUp } from './up.js'
 /** Between two looks of a client at its node, in milliseconds: so that looking is a small part of the work. */
 const POLL_INTERVAL = { alone: 5, among16: 50 }
 
-const withClient = <T>(nodes: number, use: (client: IronicClient) => Promise<T>): Promise<T> =>
+const withClient = <T,>(nodes: number, use: (client: IronicClient) => Promise<T>): Promise<T> =>
   withUp(nodes, [], async (endpoint) => {
     await using transport = new HttpTransport({ clock })
     return await use(new IronicClient({ transport, endpoint, clock }))
@@ -34,7 +34,11 @@ export async function shortCommand(argument: '--version' | '--help', runs: numbe
   const ours = await processTime(runs, IRONSTAGE, argument)
   return {
     what: `ironstage ${argument}`,
-    ...{ ours, peer: { name: 'node -e 0', value: node }, reach: 2 * node, unit: 'ms', runs },
+    ours,
+    peer: { name: 'node -e 0', value: node },
+    reach: 2 * node,
+    unit: 'ms',
+    runs,
   }
 }
 

@@ -23,7 +23,8 @@ const milliseconds = await timed(async () => {
 })
 const { user, system } = process.cpuUsage(before)
 const found: Deployed = {
-  ...{ milliseconds, processor: (user + system) / 1000 },
+  milliseconds,
+  processor: (user + system) / 1000,
   mib: process.resourceUsage().maxRSS / 1024,
 }
 process.send!(found, () => process.disconnect())

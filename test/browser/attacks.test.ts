@@ -73,9 +73,17 @@ test('a node whose answers are attacks is text in the grid, the table, the probl
     route.fulfill({
       json: {
         nodes: ATTACKS.map((attack, index) => ({
-          ...{ name: attack, uuid: `uuid-${index}`, machine: attack, provision_state: 'deploy failed' },
-          ...{ power_state: attack, last_error: attack, target: 'active', since: null, step: attack },
-          ...{ maintenance: false, waitsFor: null },
+          name: attack,
+          uuid: `uuid-${index}`,
+          machine: attack,
+          provision_state: 'deploy failed',
+          power_state: attack,
+          last_error: attack,
+          target: 'active',
+          since: null,
+          step: attack,
+          maintenance: false,
+          waitsFor: null,
         })),
       },
     }),

@@ -37,7 +37,9 @@ const IGNITION = {
 const INSTALL = {
   deploy_steps: [
     {
-      ...{ interface: 'deploy', step: 'install_coreos', priority: 80 },
+      interface: 'deploy',
+      step: 'install_coreos',
+      priority: 80,
       args: { ignition: IGNITION, append_karg: [`attack=${TEXT_ATTACKS[2]!.replaceAll(' ', '')}`] },
     },
   ],
@@ -183,7 +185,8 @@ test('names of files, their contents, kernel arguments, Ignition and console byt
   // The ramdisk that is built in prints nothing: the server's stream is replaced.
   await page.route('**/_lab/machines/*/console', (route) =>
     route.fulfill({
-      ...{ status: 200, contentType: 'text/event-stream' },
+      status: 200,
+      contentType: 'text/event-stream',
       body: events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''),
     }),
   )

@@ -97,8 +97,18 @@ test('a hundred thousand events do not make the tab grow', async () => {
       const id = from + index
       const labTime = new Date(1_800_000_000_000 + id).toISOString()
       const entry = {
-        ...{ id, kind: 'state', node: uuid, name, machine: null, labTime, wallTime: labTime, fault: null },
-        ...{ state: id % 2 ? 'cleaning' : 'available', was: 'available', target: null, power: 'power on' },
+        id,
+        kind: 'state',
+        node: uuid,
+        name,
+        machine: null,
+        labTime,
+        wallTime: labTime,
+        fault: null,
+        state: id % 2 ? 'cleaning' : 'available',
+        was: 'available',
+        target: null,
+        power: 'power on',
         lastError: id % 7 ? null : `error ${id}`,
       }
       return `id: ${id}\nevent: state\ndata: ${JSON.stringify(entry)}\n\n`

@@ -161,7 +161,8 @@ describe('ironstage agent', () => {
 
     const { agent, ready } = await started('--config', dir, '--config', own)
     expect(ready).toMatchObject({
-      ...{ callback_url: 'https://agent.example:8443', ironic_url: url },
+      callback_url: 'https://agent.example:8443',
+      ironic_url: url,
       macs: ['52:54:00:0a:bc:de', expect.any(String)],
     })
     expect((await fetch(`http://127.0.0.1:${port}/v1/status`)).status).toBe(503)

@@ -35,7 +35,9 @@ async function upWith(...args: string[]) {
     },
     putAccount: (ident: string, account: object) =>
       transport.send({
-        ...{ method: 'PUT', url: `${endpoint}/_lab/nodes/${ident}/bmc-account`, headers: {} },
+        method: 'PUT',
+        url: `${endpoint}/_lab/nodes/${ident}/bmc-account`,
+        headers: {},
         body: JSON.stringify(account),
       }),
     async [Symbol.asyncDispose]() {
@@ -47,14 +49,18 @@ async function upWith(...args: string[]) {
 }
 
 const redfish = (password: string) => ({
-  ...{ name: 'by-redfish', driver: 'redfish' },
+  name: 'by-redfish',
+  driver: 'redfish',
   driver_info: {
-    ...{ redfish_address: 'http://10.1.0.1:8000', redfish_system_id: '/redfish/v1/Systems/x' },
-    ...{ redfish_username: 'root', redfish_password: password },
+    redfish_address: 'http://10.1.0.1:8000',
+    redfish_system_id: '/redfish/v1/Systems/x',
+    redfish_username: 'root',
+    redfish_password: password,
   },
 })
 const ipmi = (password: string) => ({
-  ...{ name: 'by-ipmi', driver: 'ipmi' },
+  name: 'by-ipmi',
+  driver: 'ipmi',
   driver_info: { ipmi_address: '10.1.0.2', ipmi_username: 'root', ipmi_password: password },
 })
 

@@ -71,9 +71,14 @@ describe('ironstage bmh explain', () => {
     expect(calls[0]).toMatchObject({ method: 'GET', path: '/v1/', microversion: null })
     expect(new Set(calls.slice(1).map(({ microversion }) => microversion))).toEqual(new Set(['1.110', null]))
     expect(bodyOf(calls, 'POST', '/nodes')).toEqual({
-      ...{ name: 'metal3~worker-0', driver: 'redfish', boot_interface: 'redfish-virtual-media' },
-      ...{ firmware_interface: 'redfish', raid_interface: 'redfish', inspect_interface: 'agent' },
-      ...{ disable_power_off: false, properties: { capabilities: 'boot_mode:uefi', cpu_arch: 'x86_64' } },
+      name: 'metal3~worker-0',
+      driver: 'redfish',
+      boot_interface: 'redfish-virtual-media',
+      firmware_interface: 'redfish',
+      raid_interface: 'redfish',
+      inspect_interface: 'agent',
+      disable_power_off: false,
+      properties: { capabilities: 'boot_mode:uefi', cpu_arch: 'x86_64' },
       driver_info: {
         redfish_address: 'https://10.0.0.5',
         redfish_system_id: '/redfish/v1/Systems/1',
@@ -88,8 +93,12 @@ describe('ironstage bmh explain', () => {
       configdrive: {
         user_data: '(userData of Secret worker-0-user-data)',
         meta_data: {
-          ...{ uuid: 'UID-OF-THE-HOST', name: 'worker-0', 'local-hostname': 'worker-0', local_hostname: 'worker-0' },
-          ...{ 'metal3-name': 'worker-0', 'metal3-namespace': 'metal3' },
+          uuid: 'UID-OF-THE-HOST',
+          name: 'worker-0',
+          'local-hostname': 'worker-0',
+          local_hostname: 'worker-0',
+          'metal3-name': 'worker-0',
+          'metal3-namespace': 'metal3',
         },
       },
       deploy_steps: [{ interface: 'deploy', step: 'install_coreos', args: {}, priority: 80 }],
@@ -116,7 +125,9 @@ describe('ironstage bmh explain', () => {
       configdrive: { meta_data: { name: 'worker-0' } },
       deploy_steps: [
         {
-          ...{ interface: 'deploy', step: 'install_coreos', priority: 80 },
+          interface: 'deploy',
+          step: 'install_coreos',
+          priority: 80,
           args: { ignition: '(userData of Secret worker-0-user-data)' },
         },
       ],
@@ -173,7 +184,8 @@ spec: {updates: [{component: bios, url: "http://f.invalid/bios.bin"}]}`,
         { interface: 'raid', step: 'delete_configuration' },
         { interface: 'raid', step: 'create_configuration' },
         {
-          ...{ interface: 'bios', step: 'apply_configuration' },
+          interface: 'bios',
+          step: 'apply_configuration',
           args: {
             settings: [
               { name: 'ProcVirtualization', value: 'Disabled' },
@@ -182,7 +194,8 @@ spec: {updates: [{component: bios, url: "http://f.invalid/bios.bin"}]}`,
           },
         },
         {
-          ...{ interface: 'firmware', step: 'update' },
+          interface: 'firmware',
+          step: 'update',
           args: { settings: [{ component: 'bios', url: 'http://f.invalid/bios.bin' }] },
         },
       ],

@@ -47,7 +47,8 @@ describe('a lab that runs', () => {
     ])
     expect(add).toMatchObject({ code: 0, stdout: 'fault-1  delay ms=5000  node=node-1  struck 0 of 2\n' })
     expect(await ended(['fault', 'add', '--url', url, file])).toMatchObject({
-      ...{ code: 0, stdout: 'fault-2  bmc-silent  node=node-0  dark  struck 0\n' },
+      code: 0,
+      stdout: 'fault-2  bmc-silent  node=node-0  dark  struck 0\n',
     })
     expect(await ended(['fault', 'lift', '--url', url, '--label', 'dark'])).toMatchObject({ code: 0 })
     const { stdout } = await ended(['fault', 'list', '--url', url, '--json'])

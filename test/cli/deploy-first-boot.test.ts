@@ -19,7 +19,8 @@ test('a first boot that fails is told with the stage and the reason', async () =
   const { code, checks } = await deploy({ files: [{ path: '/etc/passwd', contents: { source: 'data:,x' } }] })
   expect(code).toBe(1)
   expect(checks).toContainEqual({
-    ...{ what: 'first boot', ok: false },
+    what: 'first boot',
+    ok: false,
     found: expect.stringMatching(
       /^Ignition failed at its stage files: .*A file exists there already and overwrite is false$/,
     ),
@@ -31,7 +32,8 @@ test('changes of disks by the config are reported as planned only', async () => 
   const { code, checks } = await deploy({ disks })
   expect(code).toBe(0)
   expect(checks).toContainEqual({
-    ...{ what: 'disks /dev/sda', ok: true },
+    what: 'disks /dev/sda',
+    ok: true,
     found: 'planned and checked, not done: create partition 6 "data" of 64 MiB',
   })
 })

@@ -85,7 +85,8 @@ describe('images make', () => {
     await writeFile(first, 'mine')
     const refused = await make(R, '-C', at('a'))
     expect(refused).toEqual({
-      ...{ code: 1, stdout: '' },
+      code: 1,
+      stdout: '',
       stderr: `ironstage: ${first} exists\n  try: replace it with --force, or name another folder with -C\n`,
     })
     expect(await readdir(at('a'))).toHaveLength(1)

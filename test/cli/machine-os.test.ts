@@ -77,7 +77,8 @@ describe('row 1: machine-os, as an init container runs it', () => {
     const { kargs } = await openLiveIso(bytesSource(await readFile(at('html/coreos-x86_64.iso'))), clock)
     expect(kargs!.current).toBe(`${LIVE_KARGS} ip=dhcp6 fips=1`)
     expect(await machineOs('verify', at('html'), '-s', at('stream.json'))).toEqual({
-      ...{ code: 0, stderr: '' },
+      code: 0,
+      stderr: '',
       stdout: [
         `good   ${at('html/coreos-x86_64.iso')}  as published, customised since`,
         ...['vmlinuz', 'initrd.img', 'rootfs.img'].map(
@@ -174,13 +175,11 @@ describe('row 1: the Containerfile', () => {
   test('its command fills the folder, and only the mirror is asked', async () => {
     server.files['/streams/rhcos-4.22.json'] = Buffer.from(documentText(build.stream))
     const runs = await asked({
-      ...{
-        STREAM: 'rhcos-4.22',
-        ARCHITECTURES: 'x86_64',
-        COREOS_VERSION: '9',
-        MIRROR: server.url(''),
-        STREAM_BASE_URL: '',
-      },
+      STREAM: 'rhcos-4.22',
+      ARCHITECTURES: 'x86_64',
+      COREOS_VERSION: '9',
+      MIRROR: server.url(''),
+      STREAM_BASE_URL: '',
     })
     expect(runs).toHaveLength(2)
     for (const argv of runs) {
@@ -215,7 +214,8 @@ describe('row 13: boot-image generate', () => {
   test('a reference, or the file', async () => {
     const { metal } = build.build.images!
     expect(JSON.parse((await generate('metal')).stdout)).toMatchObject({
-      ...{ release: '10.2.20260715-0', format: 'raw.gz' },
+      release: '10.2.20260715-0',
+      format: 'raw.gz',
       disk: { sha256: metal!.sha256, location: server.url(Object.keys(build.files)[0]!) },
     })
     const { stdout } = await generate('metal', '-C', at('here'))

@@ -44,10 +44,15 @@ async function played(scenario: object, ...argv: string[]) {
 }
 
 const UPGRADE = {
-  ...{ name: 'own', title: 'Releases of our own', cluster: { release: 'now', workers: 1, spares: 1 } },
+  name: 'own',
+  title: 'Releases of our own',
+  cluster: { release: 'now', workers: 1, spares: 1 },
   steps: [
     { expect: { runs: 'now', of: 'workers' } },
-    ...[{ upgrade: 'next' }, { wait: 'upgrade' }, { wait: 'pools' }, { wait: 'spares' }],
+    { upgrade: 'next' },
+    { wait: 'upgrade' },
+    { wait: 'pools' },
+    { wait: 'spares' },
     { expect: { upgrade: 'completed' } },
     { expect: { deployImage: 'next', of: 'spares' } },
     { expect: { agent: 'next', of: 'spares' } },

@@ -35,7 +35,8 @@ describe('ironstage rehearse upgrade', () => {
     expect(code).toBe(1)
     expect(new Set(lines.map(({ scenario: name }) => name))).toEqual(new Set(['mine']))
     expect(lines.at(-1)).toMatchObject({
-      ...{ event: 'end', holds: false },
+      event: 'end',
+      holds: false,
       failures: ['each of the spares is provisioned; but host-1 is available'],
     })
   })

@@ -75,7 +75,10 @@ describe('a release', () => {
 
   test('a certificate that is not believed is refused, also with --insecure', async () => {
     const identity = await selfSigned({
-      ...{ hostname: 'registry', address: '127.0.0.1', random: seededRandom(1), clock: systemClock() },
+      hostname: 'registry',
+      address: '127.0.0.1',
+      random: seededRandom(1),
+      clock: systemClock(),
     })
     await using registry = await registryServer({
       tls: { key: identity.key, cert: identity.certificate },

@@ -32,7 +32,8 @@ test('diff says what differs, where, with exit code 1; nothing differs from itse
   const after = await file(NODES, { target: '/v1/drivers', answers: { drivers: [{ name: 'redfish' }] } })
   expect(await ran('diff', before, before)).toEqual({ code: 0, stdout: '2 calls, 0 differences\n', stderr: '' })
   expect(await ran('diff', before, after)).toEqual({
-    ...{ code: 1, stderr: '' },
+    code: 1,
+    stderr: '',
     stdout:
       '#2 GET /v1/drivers: body.drivers[ipmi] is missing, was {"name":"ipmi"}\n' +
       '#2 GET /v1/drivers: body.drivers[redfish] is new: {"name":"redfish"}\n2 calls, 2 differences\n',
@@ -70,7 +71,9 @@ test('known differences do not count, and those that are not seen are named', as
   const known = join(folder, 'known.yaml')
   await writeFile(known, '- {where: status, why: so}\n- {where: GET /v1/x body.a, why: gone}\n')
   expect(await ran('diff', before, after, '--known', known)).toEqual({
-    ...{ code: 0, stderr: '', stdout: 'known and not seen: GET /v1/x body.a\n1 call, 0 differences, 1 known\n' },
+    code: 0,
+    stderr: '',
+    stdout: 'known and not seen: GET /v1/x body.a\n1 call, 0 differences, 1 known\n',
   })
 })
 
@@ -104,7 +107,8 @@ test('replay compares with an Ironic; a cut recording is taken when asked for', 
       ) + '  try: give --partial to go on with the exchanges before it, or make the recording anew\n',
   })
   expect(await ran('replay', cut, '--partial', '--against', ironic.url)).toMatchObject({
-    ...{ code: 1, stdout: '#1 GET /v1/nodes: body.more is new: 1\n1 call, 1 difference\n' },
+    code: 1,
+    stdout: '#1 GET /v1/nodes: body.more is new: 1\n1 call, 1 difference\n',
     stderr: expect.stringMatching(
       /^warn: \d+.ndjson ends in the middle of a line; the 1 exchanges before it are used\n/,
     ) as string,

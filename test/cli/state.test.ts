@@ -156,7 +156,8 @@ test.each(['ironic.db', 'machines.db'])(
     await rm(join(folder, `${file}-wal`))
     await rm(join(folder, `${file}-shm`), { force: true })
     expect(await run('up', '--port', '0', '--state-dir', folder)).toEqual({
-      ...{ code: 1, stdout: '' },
+      code: 1,
+      stdout: '',
       stderr:
         `ironstage: ${join(folder, `${file}-wal`)} is missing: the last changes of ${file} were in it\n` +
         `  try: put it back, or go on without them: ironstage state repair --state-dir ${folder}\n`,

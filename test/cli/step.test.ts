@@ -17,8 +17,14 @@ describe('ironstage step list and show', () => {
     const list = command(['step', 'list', '--json'])
     expect(await list.ended).toBe(0)
     expect(json(list.stdout)).toContainEqual({
-      ...{ step: 'erase_devices', interface: 'deploy', on: ['clean'], priority: { clean: 10 }, abortable: true },
-      ...{ reboot_requested: false, argsinfo: {}, manager: 'GenericHardwareManager' },
+      step: 'erase_devices',
+      interface: 'deploy',
+      on: ['clean'],
+      priority: { clean: 10 },
+      abortable: true,
+      reboot_requested: false,
+      argsinfo: {},
+      manager: 'GenericHardwareManager',
     })
   })
 
@@ -43,7 +49,9 @@ describe('ironstage step run', () => {
     expect(await run.ended, run.stderr).toBe(0)
     expect(run.stdout).toMatch(/^running greet on the simulated machine machine-1\n {2}\| hello you\ngreet is done, /)
     expect(JSON.parse(run.stdout.slice(run.stdout.indexOf('{')))).toEqual({
-      ...{ greeted: 'you', password: '******', ignition: '******' },
+      greeted: 'you',
+      password: '******',
+      ignition: '******',
     })
   })
 
@@ -77,7 +85,10 @@ describe('ironstage step run', () => {
     const program = command([...argv, '--json'])
     expect(await program.ended).toBe(0)
     expect(json(program.stdout)).toContainEqual({
-      ...{ event: 'planned', write: 'run', command: 'wipefs --all /dev/sdb', stdin_bytes: null },
+      event: 'planned',
+      write: 'run',
+      command: 'wipefs --all /dev/sdb',
+      stdin_bytes: null,
     })
   })
 

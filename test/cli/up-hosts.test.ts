@@ -129,7 +129,11 @@ describe('the files of --hosts', () => {
     await running.up.printed(/"state":"provisioned"/)
     const lines = running.up.stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as object]))
     expect(lines).toContainEqual({
-      ...{ event: 'host', host: 'metal3/one', state: 'provisioned', error: null, detached: false },
+      event: 'host',
+      host: 'metal3/one',
+      state: 'provisioned',
+      error: null,
+      detached: false,
     })
   })
 

@@ -6,8 +6,18 @@ import { command } from '../kit/commands/command.js'
 test('ironstage up --ipmi-port serves the BMC of each machine on a port of its own', async () => {
   const account = { username: 'admin', password: 'secret-1' }
   const up = command([
-    ...['up', '--port', '0', '--nodes', '2', '--ipmi-port', '0', '--json'],
-    ...['--bmc-user', account.username, '--bmc-password', account.password],
+    'up',
+    '--port',
+    '0',
+    '--nodes',
+    '2',
+    '--ipmi-port',
+    '0',
+    '--json',
+    '--bmc-user',
+    account.username,
+    '--bmc-password',
+    account.password,
   ])
   onTestFinished(async () => {
     up.stop()

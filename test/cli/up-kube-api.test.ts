@@ -22,7 +22,9 @@ async function upWith(...args: string[]) {
     return { status: answer.status, body: (await answer.json()) as Record<string, never> }
   }
   return {
-    ...{ up, url, call },
+    up,
+    url,
+    call,
     async [Symbol.asyncDispose]() {
       up.stop()
       await up.ended
@@ -31,9 +33,12 @@ async function upWith(...args: string[]) {
 }
 
 const host = (spec: object) => ({
-  ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', metadata: { name: 'worker-0' } },
+  apiVersion: 'metal3.io/v1alpha1',
+  kind: 'BareMetalHost',
+  metadata: { name: 'worker-0' },
   spec: {
-    ...{ online: true, bootMACAddress: '52:54:00:b0:01:01' },
+    online: true,
+    bootMACAddress: '52:54:00:b0:01:01',
     bmc: { address: 'redfish-virtualmedia://10.4.1.1:8000/redfish/v1/Systems/1', credentialsName: 'bmc' },
     ...spec,
   },

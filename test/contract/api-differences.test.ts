@@ -8,7 +8,10 @@ import { openStage, type Stage } from './stage.js'
 
 async function ask(stage: Stage, method: string, target: string, body?: string) {
   const response = await stage.api({
-    ...{ method, target, base: BASE, headers: { 'x-openstack-ironic-api-version': '1.115' } },
+    method,
+    target,
+    base: BASE,
+    headers: { 'x-openstack-ironic-api-version': '1.115' },
     ...(body === undefined ? {} : { body }),
   })
   const answer = JSON.parse(response.body ?? 'null') as { error_message?: string } | null
@@ -56,7 +59,8 @@ test('the conductor is alive however long it has run', async () => {
   await using lab = await createStagedLab()
   await lab.clock.advance(hours(3))
   const { body } = await lab.transport.send({
-    ...{ method: 'GET', url: `${lab.url}/v1/conductors` },
+    method: 'GET',
+    url: `${lab.url}/v1/conductors`,
     headers: { 'x-openstack-ironic-api-version': '1.49' },
   })
   expect(JSON.parse(body!)).toMatchObject({ conductors: [{ alive: true }] })
@@ -83,14 +87,17 @@ test('the uuid of an allocation is one', async () => {
   await using stage = await openStage()
   const body = JSON.stringify({ resource_class: 'any', uuid: 'abc' })
   expect(await ask(stage, 'POST', '/v1/allocations', body)).toMatchObject({
-    ...{ status: 400, sentence: 'Expected UUID for uuid: abc' },
+    status: 400,
+    sentence: 'Expected UUID for uuid: abc',
   })
 })
 
 test('rescue by the agent does not mind a fake boot interface', async () => {
   await using stage = await openStage()
   const { uuid } = await stage.client.createNode({
-    ...{ driver: 'fake-hardware', boot_interface: 'fake', rescue_interface: 'agent' },
+    driver: 'fake-hardware',
+    boot_interface: 'fake',
+    rescue_interface: 'agent',
   })
   expect((await ask(stage, 'GET', `/v1/nodes/${uuid}/validate`)).answer).toMatchObject({ rescue: { result: true } })
 })

@@ -56,7 +56,10 @@ test.each(CALLS.flatMap((call) => (['1.115', '1.5'] as const).map((version) => [
   '%s %s',
   async (method, path, body, answer, version) => {
     const response = await stage.api({
-      ...{ method, target: `/v1/${path}`, base: BASE, headers: { 'x-openstack-ironic-api-version': version } },
+      method,
+      target: `/v1/${path}`,
+      base: BASE,
+      headers: { 'x-openstack-ironic-api-version': version },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     expect(response.status).toBe(400)

@@ -14,7 +14,12 @@ async function collected(collectors: string[], change: Partial<MachineSpec> = {}
   let up = (): void => {}
   const ready = new Promise<void>((resolve) => (up = resolve))
   await using machines = await openMachines({
-    ...{ stateDir: null, clock, random: seededRandom(1), probe: new Probe(), logger: silent, pace: NO_PACE },
+    stateDir: null,
+    clock,
+    random: seededRandom(1),
+    probe: new Probe(),
+    logger: silent,
+    pace: NO_PACE,
     events: { ramdiskUp: () => up(), down: () => {} },
   })
   const machine = await machines.create({ ...defaultMachineSpec(1), bmc: null, ...change })
@@ -23,7 +28,11 @@ async function collected(collectors: string[], change: Partial<MachineSpec> = {}
   await ready
   const { target } = machine
   const options: InspectionOptions = {
-    ...{ target, collectors, clock, lldpTimeout: 30_000, signal: new AbortController().signal },
+    target,
+    collectors,
+    clock,
+    lldpTimeout: 30_000,
+    signal: new AbortController().signal,
     managers: await Managers.probe([], target),
     hardware: () => readHardware(target),
     logs: async () => 'H4sI',
@@ -35,7 +44,12 @@ const keys = (data: InspectionData) => Object.keys(data).sort()
 
 test('default and logs alone when nothing else is asked for', async () => {
   expect(keys(await collected(['default', 'logs']))).toEqual([
-    ...['boot_interface', 'configuration', 'error', 'inventory', 'logs', 'root_disk'],
+    'boot_interface',
+    'configuration',
+    'error',
+    'inventory',
+    'logs',
+    'root_disk',
   ])
 })
 
@@ -44,7 +58,12 @@ test('each of the others adds its key, in IPA’s shape, from the machine’s ow
   const data = await collected(['default', ...names, 'no-such-collector'], { cpus: 2 })
   expect(data).toMatchObject({ error: null, configuration: { collectors: ['default', ...names] } })
   expect(data['pci_devices']).toContainEqual({
-    ...{ vendor_id: '1af4', product_id: '0001', class: '020000', revision: '01', bus: '0000:01:00.0', numa_node_id: 0 },
+    vendor_id: '1af4',
+    product_id: '0001',
+    class: '020000',
+    revision: '01',
+    bus: '0000:01:00.0',
+    numa_node_id: 0,
   })
   expect(data['usb_devices']).toEqual([{ product: 'xHCI Host Controller', vendor: 'Linux', handle: 'USB:1:1' }])
   const nics = data.inventory!.interfaces

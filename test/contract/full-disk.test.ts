@@ -16,7 +16,10 @@ test('a full disk is 507 with what to do; what was answered before is kept, and 
     await using stage = await openStage({ earlier: store })
     const call = (method: string, target: string, body?: object) =>
       stage.api({
-        ...{ method, target, base: 'http://x', headers: { 'x-openstack-ironic-api-version': '1.81' } },
+        method,
+        target,
+        base: 'http://x',
+        headers: { 'x-openstack-ironic-api-version': '1.81' },
         ...(body ? { body: JSON.stringify(body) } : {}),
       })
     const node = (name: string) => ({ driver: 'fake-hardware', name, extra: { filling: 'x'.repeat(20_000) } })

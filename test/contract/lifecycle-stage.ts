@@ -46,8 +46,13 @@ export interface LifecycleStage extends AsyncDisposable {
  * it booted from.
  */
 export const MOMENTARY = [
-  ...['updated_at', 'reservation', 'power_state', 'command_result'],
-  ...['bmc_mac', 'pxe_interface', 'boot_interface'],
+  'updated_at',
+  'reservation',
+  'power_state',
+  'command_result',
+  'bmc_mac',
+  'pxe_interface',
+  'boot_interface',
 ]
 
 /** Agents as slow as the recorded one, on machines that take a minute to boot. */
@@ -85,7 +90,11 @@ export async function openLifecycle(options: StagedLabOptions = {}): Promise<Lif
     return result
   })
   const self: LifecycleStage = {
-    ...{ lab, seen, ran, states, uuid: '' },
+    lab,
+    seen,
+    ran,
+    states,
+    uuid: '',
     send: (method, path, body, version = '1.115') =>
       lab.transport.send({
         method,
@@ -97,8 +106,11 @@ export async function openLifecycle(options: StagedLabOptions = {}): Promise<Lif
     node: () => lab.client.node(self.uuid),
     begin: async (fields, state) => {
       const node = await lab.conductor.createNode({
-        ...{ driver: 'fake-hardware', deploy_interface: 'custom-agent', inspect_interface: 'agent' },
-        ...{ provision_state: state, ...fields },
+        driver: 'fake-hardware',
+        deploy_interface: 'custom-agent',
+        inspect_interface: 'agent',
+        provision_state: state,
+        ...fields,
       })
       await lab.client.createPort({ node_uuid: node.uuid, address: MACS[0]! })
       await self.adopt(node.uuid)
@@ -141,7 +153,10 @@ function witnessed({ from, to, method, target, request }: ExchangePoint): Seen {
   // Until it is answered.
   const unanswered = { status: 0, answer: null }
   return {
-    ...{ from: from as Seen['from'], to, method, target },
+    from: from as Seen['from'],
+    to,
+    method,
+    target,
     headers: request.headers,
     request: parsed(request.body),
     ...unanswered,

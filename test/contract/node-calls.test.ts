@@ -55,7 +55,9 @@ async function replayed(stage: Stage, { nodes, calls }: Asked): Promise<string[]
   const differences: string[] = []
   for (const call of calls) {
     const response = await stage.api({
-      ...{ method: call.method, target: call.path, base: BASE },
+      method: call.method,
+      target: call.path,
+      base: BASE,
       headers: { 'x-openstack-ironic-api-version': call.version ?? '1.115' },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     })
@@ -112,7 +114,10 @@ const V = { 'x-openstack-ironic-api-version': '1.115' }
 
 async function ask(stage: Stage, method: string, target: string, body?: unknown) {
   const response = await stage.api({
-    ...{ method, target, base: BASE, headers: V },
+    method,
+    target,
+    base: BASE,
+    headers: V,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const refused = response.status >= 400 ? { sentence: ironicSentence(response) } : {}

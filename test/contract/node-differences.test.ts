@@ -7,7 +7,10 @@ import { openStage, type Stage } from './stage.js'
 
 async function ask(stage: Stage, method: string, target: string, body?: unknown) {
   const response = await stage.api({
-    ...{ method, target, base: BASE, headers: { 'x-openstack-ironic-api-version': '1.115' } },
+    method,
+    target,
+    base: BASE,
+    headers: { 'x-openstack-ironic-api-version': '1.115' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const refused = response.status >= 400 ? { sentence: ironicSentence(response) } : {}
@@ -97,7 +100,10 @@ test('steps of Redfish management are not known', async () => {
   await using stage = await openStage()
   const redfish = { management_interface: 'redfish', deploy_interface: 'fake' }
   await stage.client.createNode({
-    ...{ driver: 'fake-hardware', name: 'n', inspect_interface: 'fake', ...redfish },
+    driver: 'fake-hardware',
+    name: 'n',
+    inspect_interface: 'fake',
+    ...redfish,
     driver_info: { redfish_address: 'http://10.0.0.1' },
   })
   const to = async (target: string, more: object = {}) => {

@@ -10,7 +10,10 @@ interface Answer {
 
 async function ask({ api }: Stage, method: string, target: string, body?: unknown): Promise<Answer> {
   const response = await api({
-    ...{ method, target, base: FUZZ_BASE, headers: { 'x-openstack-ironic-api-version': '1.115' } },
+    method,
+    target,
+    base: FUZZ_BASE,
+    headers: { 'x-openstack-ironic-api-version': '1.115' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const parsed = JSON.parse(response.body ?? '{}') as Record<string, unknown>
@@ -39,7 +42,9 @@ describe('an allocation', () => {
     const first = await allocated(stage, { traits: ['CUSTOM_A'], name: 'first' })
     expect(first).toMatchObject({ state: 'active', node_uuid: suits, last_error: null })
     expect((await ask(stage, 'GET', `/v1/nodes/${suits}`)).body).toMatchObject({
-      ...{ instance_uuid: first.uuid, allocation_uuid: first.uuid, instance_info: { traits: ['CUSTOM_A'] } },
+      instance_uuid: first.uuid,
+      allocation_uuid: first.uuid,
+      instance_info: { traits: ['CUSTOM_A'] },
     })
     expect(await allocated(stage, { traits: ['CUSTOM_A'] })).toMatchObject({
       state: 'error',
@@ -47,7 +52,8 @@ describe('an allocation', () => {
     })
     expect((await ask(stage, 'DELETE', '/v1/allocations/first')).status).toBe(204)
     expect((await ask(stage, 'GET', `/v1/nodes/${suits}`)).body).toMatchObject({
-      ...{ instance_uuid: null, allocation_uuid: null },
+      instance_uuid: null,
+      allocation_uuid: null,
     })
   })
 
@@ -74,8 +80,13 @@ describe('an allocation', () => {
     const at = '2026-01-01T00:00:00.000000'
     await stage.store.createResource('allocation', {
       ...fields,
-      ...{ uuid: '11111111-1111-4111-8111-111111111111', state: 'allocating', last_error: null },
-      ...{ node_id: null, node_uuid: null, created_at: at, updated_at: null },
+      uuid: '11111111-1111-4111-8111-111111111111',
+      state: 'allocating',
+      last_error: null,
+      node_id: null,
+      node_uuid: null,
+      created_at: at,
+      updated_at: null,
     })
     await using again = await openStage({ earlier: stage.store })
     for (let tries = 0; tries < 200; tries++) {

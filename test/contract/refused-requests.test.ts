@@ -72,7 +72,9 @@ describe('is refused in the shape of every other error', () => {
 
   test('a body that comes too slowly, and headers that do', async () => {
     await using slow = await serveHttp({
-      ...{ dispatch: () => Promise.reject(new Error('asked')), port: 0, clock: systemClock() },
+      dispatch: () => Promise.reject(new Error('asked')),
+      port: 0,
+      clock: systemClock(),
       refuse: (status, why) => ({ status, headers: {}, body: why }),
       slowest: { headers: 100, request: 200 },
     })
@@ -92,7 +94,10 @@ describe('bodies that are sent at once and fill the memory together', () => {
     let release: () => void = () => {}
     const released = new Promise<void>((resolve) => (release = resolve))
     const server = await serveHttp({
-      ...{ port: 0, clock: systemClock(), bodyLimit: 640 * KIB, allBodiesLimit: 1000 * KIB },
+      port: 0,
+      clock: systemClock(),
+      bodyLimit: 640 * KIB,
+      allBodiesLimit: 1000 * KIB,
       refuse: (status, why) => ({ status, headers: {}, body: why }),
       dispatch: async ({ body = '' }) => {
         answered++

@@ -11,7 +11,10 @@ const of = (release: IronicRelease) => openStage({ api: { newest: IRONIC_RELEASE
 
 async function ask(stage: Stage, method: string, target: string, { body, version = 'latest' }: Asked = {}) {
   const response = await stage.api({
-    ...{ method, target, base: BASE, headers: { 'x-openstack-ironic-api-version': version } },
+    method,
+    target,
+    base: BASE,
+    headers: { 'x-openstack-ironic-api-version': version },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const answer = JSON.parse(response.body ?? 'null') as Record<string, unknown>

@@ -39,7 +39,9 @@ test('the blocks of docs/hardware-lab.md run one after another in an empty folde
       )
     expect(reports.map(({ ok }) => ok)).toEqual([true, false])
     expect(reports[1]!.hosts.map(({ host, outcome }) => `${host} ${outcome}`)).toEqual([
-      ...['worker-1 ok', 'worker-2 failed', 'worker-3 failed'],
+      'worker-1 ok',
+      'worker-2 failed',
+      'worker-3 failed',
     ])
     expect(reports[1]!.changes).toContainEqual(expect.objectContaining({ host: 'worker-2', kind: 'new failure' }))
     expect(stdout).toMatch(/^exit code 1$/m)

@@ -8,7 +8,10 @@ test('the guide tests a deployment, configs and a client by Vitest', { timeout: 
   const folder = await readersFolder()
   const files = blocks('docs/in-a-test.md').filter(({ name }) => name.startsWith('vitest/'))
   expect(files.map(({ name }) => name)).toEqual([
-    ...['vitest/snapshots.test.ts', 'vitest/deployment.test.ts', 'vitest/config.test.ts', 'vitest/client.test.ts'],
+    'vitest/snapshots.test.ts',
+    'vitest/deployment.test.ts',
+    'vitest/config.test.ts',
+    'vitest/client.test.ts',
   ])
   for (const { name, text } of files) await writeFile(join(folder, basename(name)), text)
   expect(await followTests('npx vitest run', folder)).toMatchObject({ numPassedTests: 7, numFailedTests: 0 })

@@ -9,7 +9,9 @@ test('docs/performance.md lists every benchmark with all its rows', () => {
     ([, name, named, rows]) => ({ name, named: named !== undefined, rows: rows!.split(/;\s+/).map(oneLine) }),
   )
   const wanted = Object.entries(ROWS).map(([name, rows]) => ({
-    ...{ name, named: (ONLY_NAMED as string[]).includes(name), rows: [...rows] },
+    name,
+    named: (ONLY_NAMED as string[]).includes(name),
+    rows: [...rows],
   }))
   // A quick look is named by the benchmarks that its rows are taken from.
   const apartFromQuick = (benchmarks: { name: string | undefined }[]) =>

@@ -7,8 +7,18 @@ import { FakeTarget } from './fake-target.js'
 
 export const INVENTORY: Inventory = {
   interfaces: ['52:54:00:aa:bb:01', '52:54:00:aa:bb:02'].map((mac_address, index) => ({
-    ...{ name: `eth${index}`, mac_address, ipv4_address: null, ipv6_address: null, has_carrier: true, lldp: null },
-    ...{ vendor: null, product: null, client_id: null, biosdevname: null, speed_mbps: null, pci_address: null },
+    name: `eth${index}`,
+    mac_address,
+    ipv4_address: null,
+    ipv6_address: null,
+    has_carrier: true,
+    lldp: null,
+    vendor: null,
+    product: null,
+    client_id: null,
+    biosdevname: null,
+    speed_mbps: null,
+    pci_address: null,
     driver: null,
   })),
   cpu: { model_name: 'test', frequency: '2500.0', count: 8, architecture: 'x86_64', flags: [], socket_count: 1 },
@@ -17,7 +27,9 @@ export const INVENTORY: Inventory = {
   bmc_address: null,
   bmc_v6address: null,
   system_vendor: {
-    ...{ product_name: '', serial_number: '', manufacturer: '' },
+    product_name: '',
+    serial_number: '',
+    manufacturer: '',
     firmware: { vendor: '', version: '', build_date: '' },
   },
   boot: { current_boot_mode: 'bios', pxe_interface: null },
@@ -31,7 +43,13 @@ export function testStep(
   on: readonly StepKind[] = ['deploy', 'clean', 'service'],
 ): Step {
   return {
-    ...{ name, interface: 'deploy', on, priority: {}, abortable: false, rebootRequested: false, run },
+    name,
+    interface: 'deploy',
+    on,
+    priority: {},
+    abortable: false,
+    rebootRequested: false,
+    run,
     advertise: () => ({ step: name, priority: 0, interface: 'deploy', reboot_requested: false }),
   }
 }

@@ -32,7 +32,9 @@ export function buildMeta(
     'ostree-version': version,
     'coreos-assembler.basearch': architecture,
     'coreos-assembler.container-config-git': {
-      ...{ branch: stream, commit: 'c0ffee0', origin: 'https://example.org/config' },
+      branch: stream,
+      commit: 'c0ffee0',
+      origin: 'https://example.org/config',
     },
     images: {
       ostree: file('ostree', '.ociarchive'),

@@ -9,7 +9,12 @@ export async function describedMachines(count: number, clock: Clock, hardware: P
   const probe = new Probe()
   const random = seededRandom(1)
   const machines: Machines = await openMachines({
-    ...{ stateDir: null, clock, random, probe, logger: silent, pace: NO_PACE },
+    stateDir: null,
+    clock,
+    random,
+    probe,
+    logger: silent,
+    pace: NO_PACE,
     events: { ramdiskUp: () => {}, down: () => {} },
   })
   const accounts = new Map<string, typeof ADMIN>()

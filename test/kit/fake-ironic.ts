@@ -93,7 +93,10 @@ export async function ask(
   body?: unknown,
 ): Promise<{ status: number; headers: Readonly<Record<string, string>>; body: unknown }> {
   const response = await dispatch({
-    ...{ method, target, headers: {}, base: 'http://127.0.0.1:17999' },
+    method,
+    target,
+    headers: {},
+    base: 'http://127.0.0.1:17999',
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
   const isJson = response.headers['content-type']?.startsWith('application/json') === true

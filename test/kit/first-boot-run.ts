@@ -16,7 +16,12 @@ export async function runOurs(config: string, version = 'unknown'): Promise<Igni
   const journal: string[] = []
   const tree = baseRoot()
   const { failure } = await runIgnition({
-    ...{ machine: 'm1', bootId: 'boot', tree, version, clock: systemClock(), probe: new Probe() },
+    machine: 'm1',
+    bootId: 'boot',
+    tree,
+    version,
+    clock: systemClock(),
+    probe: new Probe(),
     source: { from: 'system', bytes: Buffer.from(config) },
     signal: new AbortController().signal,
     devices: () => Promise.resolve(new Devices()),

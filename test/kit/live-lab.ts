@@ -37,7 +37,8 @@ export async function liveServers() {
       createStagedLab({ liveImages: { files: [{ architecture: 'x86_64', iso }], byDefault }, ...more }),
     /** An instance of one of the images, with its checksum. */
     instance: (path: string): JsonObject => ({
-      ...{ image_source: server.url(path), image_os_hash_algo: 'sha256' },
+      image_source: server.url(path),
+      image_os_hash_algo: 'sha256',
       image_os_hash_value: sha256(files[path]!),
     }),
     [Symbol.asyncDispose]: async () => {

@@ -37,7 +37,9 @@ export function published(
   for (const [image, { bytes, inside }] of Object.entries(contents)) {
     const { path } = template.images![image]!
     images[image] = {
-      ...{ path, sha256: sha256(bytes), size: bytes.length },
+      path,
+      sha256: sha256(bytes),
+      size: bytes.length,
       ...(inside ? { 'uncompressed-sha256': sha256(inside), 'uncompressed-size': inside.length } : {}),
     }
     files[`/prod/streams/rhel-10.2/builds/${version}/${architecture}/${path}`] = bytes

@@ -32,7 +32,11 @@ export async function recording(upstream: string, more: Partial<RecorderOptions>
   const logger: RecorderOptions['logger'] = (level, message) => void log.push(`${level}: ${message}`)
   const recorder = await openRecorder({ upstream, output: file, port: 0, clock, logger, identity, ...more })
   return {
-    ...{ recorder, file, url: recorder.url, upstream, log },
+    recorder,
+    file,
+    url: recorder.url,
+    upstream,
+    log,
     exchanges: async () => {
       await recorder[Symbol.asyncDispose]()
       return (await readRecording(file)).exchanges
@@ -55,7 +59,8 @@ async function opened(server: Server): Promise<AsyncDisposable & { url: string; 
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
-    ...{ port, url: `http://127.0.0.1:${port}` },
+    port,
+    url: `http://127.0.0.1:${port}`,
     [Symbol.asyncDispose]: async () => {
       const closed = once(server, 'close')
       server.close()
@@ -91,8 +96,11 @@ export function ask(
       answer.on('error', reject)
       answer.on('end', () =>
         resolve({
-          ...{ status: answer.statusCode!, message: answer.statusMessage!, headers: answer.headers },
-          ...{ text: Buffer.concat(chunks).toString(), trailers: answer.trailers },
+          status: answer.statusCode!,
+          message: answer.statusMessage!,
+          headers: answer.headers,
+          text: Buffer.concat(chunks).toString(),
+          trailers: answer.trailers,
         }),
       )
     })

@@ -12,9 +12,16 @@ export interface ShortExchange extends Partial<Omit<Exchange, 'request' | 'respo
 export function exchangeOf({ asks, answers, headers = {}, ...more }: ShortExchange, index: number): Exchange {
   const message = (body: unknown) => ({ bytes: body === undefined ? 0 : 1, ...(body === undefined ? {} : { body }) })
   return {
-    ...{ seq: index + 1, at: new Date(START + index * 10).toISOString(), ms: 1, from: 'client', to: 'ironic' },
-    ...{ method: 'GET', target: '/v1/nodes', status: 200 },
-    ...{ request: { headers: {}, ...message(asks) }, response: { headers, ...message(answers) } },
+    seq: index + 1,
+    at: new Date(START + index * 10).toISOString(),
+    ms: 1,
+    from: 'client',
+    to: 'ironic',
+    method: 'GET',
+    target: '/v1/nodes',
+    status: 200,
+    request: { headers: {}, ...message(asks) },
+    response: { headers, ...message(answers) },
     ...more,
     ...(more.status === null ? { response: null } : {}),
   }
@@ -24,9 +31,13 @@ export function exchangeOf({ asks, answers, headers = {}, ...more }: ShortExchan
 export const recordingOf = (...exchanges: ShortExchange[]): Recording => ({
   name: 'recording.ndjson',
   header: {
-    ...{ recording: 'ironstage', version: FORMAT_VERSION, startedAt: new Date(START).toISOString() },
-    ...{ upstream: 'http://192.0.2.1:6385', program: 'a test' },
+    recording: 'ironstage',
+    version: FORMAT_VERSION,
+    startedAt: new Date(START).toISOString(),
+    upstream: 'http://192.0.2.1:6385',
+    program: 'a test',
   },
   exchanges: exchanges.map(exchangeOf),
-  ...{ missing: [], isCut: false },
+  missing: [],
+  isCut: false,
 })

@@ -4,9 +4,17 @@ const GIB = 2 ** 30
 
 /** A disk as an inventory has it. */
 export const SSD: JsonObject = {
-  ...{ name: '/dev/sda', model: 'Intel SSD DC S3520', size: 447.13 * GIB, rotational: false, vendor: 'ATA' },
-  ...{ wwn: '0x55cd2e414e0a1b2c', serial: 'PHDV7301', wwn_with_extension: '0x55cd2e414e0a1b2c0x6c00' },
-  ...{ wwn_vendor_extension: null, hctl: '2:0:1:0', by_path: '/dev/disk/by-path/pci-0000:00:1f.2-ata-1.0' },
+  name: '/dev/sda',
+  model: 'Intel SSD DC S3520',
+  size: 447.13 * GIB,
+  rotational: false,
+  vendor: 'ATA',
+  wwn: '0x55cd2e414e0a1b2c',
+  serial: 'PHDV7301',
+  wwn_with_extension: '0x55cd2e414e0a1b2c0x6c00',
+  wwn_vendor_extension: null,
+  hctl: '2:0:1:0',
+  by_path: '/dev/disk/by-path/pci-0000:00:1f.2-ata-1.0',
 }
 const WHOLE: JsonObject = { ...SSD, size: 60 * GIB, rotational: true }
 const PLAIN: JsonObject = { ...SSD, serial: '5', model: 'qemu', vendor: null }

@@ -44,7 +44,9 @@ export function reach(host: { port: number }, { answers = {}, agent, ...more }: 
         return Promise.resolve(answers[question.kind] ?? null)
       },
     },
-    ...{ clock, random: systemRandom, logger: silent },
+    clock,
+    random: systemRandom,
+    logger: silent,
     ...more,
   })
 }

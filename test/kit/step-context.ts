@@ -14,7 +14,10 @@ export function stepContext(target: Target, options: Partial<StepContext> = {}):
   const percents: number[] = []
   const logged: RecordingContext['logged'] = []
   const node = options.node ?? {
-    ...{ uuid: '1be26c0b-03f2-4d2e-ae87-c02d7f33c123', properties: {}, instance_info: {}, driver_internal_info: {} },
+    uuid: '1be26c0b-03f2-4d2e-ae87-c02d7f33c123',
+    properties: {},
+    instance_info: {},
+    driver_internal_info: {},
   }
   return {
     target,

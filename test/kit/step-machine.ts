@@ -15,8 +15,15 @@ export const GIB = 2 ** 30
 
 /** A disk of a simulated machine, described, so that it costs nothing. */
 export const testDisk = (name: string, gib: number, change: Partial<DiskSpec> = {}): DiskSpec => ({
-  ...{ name, size: gib * GIB, serial: `SERIAL-${name}`, wwn: `0x5000c5000000${name.charCodeAt(2).toString(16)}` },
-  ...{ model: 'TEST DISK', vendor: 'ATA', rotational: false, transport: 'sata', sectorSize: 512 },
+  name,
+  size: gib * GIB,
+  serial: `SERIAL-${name}`,
+  wwn: `0x5000c5000000${name.charCodeAt(2).toString(16)}`,
+  model: 'TEST DISK',
+  vendor: 'ATA',
+  rotational: false,
+  transport: 'sata',
+  sectorSize: 512,
   backing: { kind: 'described' },
   ...change,
 })
@@ -25,7 +32,12 @@ export const testDisk = (name: string, gib: number, change: Partial<DiskSpec> = 
 export async function stepMachine(disks: DiskSpec[], change: Partial<MachineSpec> = {}) {
   const clock = new VirtualClock()
   const machines = await openMachines({
-    ...{ stateDir: null, clock, random: seededRandom(1), probe: new Probe(), logger: silent, pace: NO_PACE },
+    stateDir: null,
+    clock,
+    random: seededRandom(1),
+    probe: new Probe(),
+    logger: silent,
+    pace: NO_PACE,
     events: { ramdiskUp: () => {}, down: () => {} },
   })
   const machine: Machine = await machines.create({ ...defaultMachineSpec({ id: 'm1', ...change }), disks })

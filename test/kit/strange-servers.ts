@@ -212,22 +212,18 @@ const BROKEN: StrangeServer[] = [
 
 /** Answers that are HTTP, but not the file. */
 const WRONG: StrangeServer[] = [
-  ...[
-    '204 No Content',
-    '205 Reset Content',
-    '304 Not Modified',
-    '300 Multiple Choices',
-    '403 Forbidden',
-    '404 Not Found',
-  ],
-  ...[
-    '410 Gone',
-    '429 Too Many Requests',
-    '500 Internal Server Error',
-    '503 Service Unavailable',
-    '599 Odd',
-    '999 Odder',
-  ],
+  '204 No Content',
+  '205 Reset Content',
+  '304 Not Modified',
+  '300 Multiple Choices',
+  '403 Forbidden',
+  '404 Not Found',
+  '410 Gone',
+  '429 Too Many Requests',
+  '500 Internal Server Error',
+  '503 Service Unavailable',
+  '599 Odd',
+  '999 Odder',
 ].map((status) =>
   server(`answers ${status}`, ['status'], (socket) =>
     answer(socket, head(status, ...(/^(204|304)/.test(status) ? [] : [length(0)]))),

@@ -88,7 +88,9 @@ function stillRunning(answer: unknown): boolean {
 }
 
 const asRecorded = ({ from, method, target, status, request }: Seen, uuid: string) => ({
-  ...{ from, method, status },
+  from,
+  method,
+  status,
   path: target.replaceAll(uuid, '{node}').replace(/agent_token=[\w-]{43}/, 'agent_token={token}'),
   command: from === 'ironic' ? (request as { name?: string } | null)?.name : undefined,
 })

@@ -29,7 +29,11 @@ export async function fleetIronic(settings: Parameters<typeof realIronic>[0] = {
   await symlink((await succeeds('sh', '-c', 'command -v xorrisofs')).trim(), join(programs!, 'mkisofs'))
   const clock = new LabClock({ mode: 1 })
   const server = await serveFiles({
-    ...{ host: '127.0.0.1', port: 0, clock, random: systemRandom, logger: silent },
+    host: '127.0.0.1',
+    port: 0,
+    clock,
+    random: systemRandom,
+    logger: silent,
     find: async (path) => {
       const file = join(folder!, decodeURIComponent(path))
       const found = await stat(file).catch(() => undefined)
@@ -43,7 +47,8 @@ export async function fleetIronic(settings: Parameters<typeof realIronic>[0] = {
   const merged: Record<string, Record<string, string | number>> = {
     ...settings,
     DEFAULT: {
-      ...{ enabled_hardware_types: 'redfish,idrac', enabled_power_interfaces: 'redfish,idrac-redfish' },
+      enabled_hardware_types: 'redfish,idrac',
+      enabled_power_interfaces: 'redfish,idrac-redfish',
       enabled_boot_interfaces: 'redfish-virtual-media,redfish-https,ipxe,idrac-redfish-virtual-media',
       enabled_management_interfaces: 'redfish,idrac-redfish',
       enabled_bios_interfaces: 'redfish,idrac-redfish,no-bios',
@@ -51,26 +56,36 @@ export async function fleetIronic(settings: Parameters<typeof realIronic>[0] = {
       enabled_inspect_interfaces: 'agent,redfish,idrac-redfish,no-inspect',
       enabled_raid_interfaces: 'agent,redfish,idrac-redfish,no-raid',
       enabled_vendor_interfaces: 'redfish,idrac-redfish,no-vendor',
-      ...{ enabled_rescue_interfaces: 'agent,no-rescue', enabled_deploy_interfaces: 'custom-agent,direct' },
-      ...{ enabled_console_interfaces: 'no-console' },
-      ...{
-        default_bios_interface: 'redfish',
-        default_firmware_interface: 'redfish',
-        default_rescue_interface: 'agent',
-      },
+      enabled_rescue_interfaces: 'agent,no-rescue',
+      enabled_deploy_interfaces: 'custom-agent,direct',
+      enabled_console_interfaces: 'no-console',
+      default_bios_interface: 'redfish',
+      default_firmware_interface: 'redfish',
+      default_rescue_interface: 'agent',
       ...settings['DEFAULT'],
     },
     conductor: {
-      ...{ heartbeat_interval: 10, heartbeat_timeout: 60, sync_power_state_interval: 0, enable_mdns: 'false' },
-      ...{ check_provision_state_interval: 5, graceful_shutdown_timeout: 2, automated_clean: 'true' },
-      ...{ ...driver, ...rescue, bootloader: `${server.url}/bootloader` },
+      heartbeat_interval: 10,
+      heartbeat_timeout: 60,
+      sync_power_state_interval: 0,
+      enable_mdns: 'false',
+      check_provision_state_interval: 5,
+      graceful_shutdown_timeout: 2,
+      automated_clean: 'true',
+      ...driver,
+      ...rescue,
+      bootloader: `${server.url}/bootloader`,
       ...settings['conductor'],
     },
     // Agents call after 0.3 to 0.6 of this; the address of the API is that of any test.
     api: { ramdisk_heartbeat_timeout: 6 },
     deploy: {
-      ...{ http_root: folder!, http_url: server.url, fast_track: 'false', default_boot_option: 'local' },
-      ...{ erase_devices_priority: 0, erase_devices_metadata_priority: 10 },
+      http_root: folder!,
+      http_url: server.url,
+      fast_track: 'false',
+      default_boot_option: 'local',
+      erase_devices_priority: 0,
+      erase_devices_metadata_priority: 10,
       ...settings['deploy'],
     },
     // Out-of-band inspection finds no NIC that boots, and would leave no port for network boot.
@@ -80,14 +95,18 @@ export async function fleetIronic(settings: Parameters<typeof realIronic>[0] = {
       firmware_update_status_interval: 1,
       raid_config_status_interval: 1,
       // Minutes by default, in which real BMCs come to rest.
-      ...{ firmware_update_resource_validation_timeout: 0, firmware_update_reboot_delay: 5 },
-      ...{ firmware_update_validation_interval: 1, firmware_update_bmc_version_check_interval: 1 },
+      firmware_update_resource_validation_timeout: 0,
+      firmware_update_reboot_delay: 5,
+      firmware_update_validation_interval: 1,
+      firmware_update_bmc_version_check_interval: 1,
       ...settings['redfish'],
     },
   }
   const ironic = await realIronic(merged, { PATH: `${programs!}:${process.env['PATH'] ?? ''}` })
   return {
-    ...{ ironic, folder: folder!, url: server.url },
+    ironic,
+    folder: folder!,
+    url: server.url,
     async [Symbol.asyncDispose]() {
       await ironic[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
@@ -102,7 +121,10 @@ export async function fleetFor(options: Partial<FleetOptions> & { count: number 
   const logger: Logger = (level, message) =>
     void (level === 'debug' || level === 'info' || log.push(`${level}: ${message}`))
   const fleet = await openFleet({
-    ...{ redfish: { port: 0 }, clock: new LabClock({ mode: 1 }), random: systemRandom, logger },
+    redfish: { port: 0 },
+    clock: new LabClock({ mode: 1 }),
+    random: systemRandom,
+    logger,
     account: { username: 'admin', password: 'of the fleet' },
     // Long enough for Ironic to begin waiting before the agent calls, as any real ramdisk takes.
     machinePace: { ...NO_PACE, bootRamdisk: 4000 },

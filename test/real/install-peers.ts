@@ -16,26 +16,27 @@ import { newUtilLinux } from './targets/filter-loaders.js'
 
 /** Programs that several files use, with their Debian packages. */
 const DEBIAN = {
-  ...{
-    gcc: 'gcc',
-    go: 'golang-go',
-    python3: 'python3',
-    insmod: 'kmod',
-    'ssh-keygen': 'openssh-client',
-    ip: 'iproute2',
-  },
-  ...{ xorriso: 'xorriso', cpio: 'cpio', xz: 'xz-utils', curl: 'curl', sgdisk: 'gdisk', debugfs: 'e2fsprogs' },
-  ...{
-    kubectl: 'kubernetes-client',
-    'fsck.vfat': 'dosfstools',
-    skopeo: 'skopeo',
-    mdadm: 'mdadm',
-    lvcreate: 'lvm2',
-    sfdisk: 'fdisk',
-    'systemd-run': 'systemd',
-    bwrap: 'bubblewrap',
-    keyctl: 'keyutils',
-  },
+  gcc: 'gcc',
+  go: 'golang-go',
+  python3: 'python3',
+  insmod: 'kmod',
+  'ssh-keygen': 'openssh-client',
+  ip: 'iproute2',
+  xorriso: 'xorriso',
+  cpio: 'cpio',
+  xz: 'xz-utils',
+  curl: 'curl',
+  sgdisk: 'gdisk',
+  debugfs: 'e2fsprogs',
+  kubectl: 'kubernetes-client',
+  'fsck.vfat': 'dosfstools',
+  skopeo: 'skopeo',
+  mdadm: 'mdadm',
+  lvcreate: 'lvm2',
+  sfdisk: 'fdisk',
+  'systemd-run': 'systemd',
+  bwrap: 'bubblewrap',
+  keyctl: 'keyutils',
 }
 
 /** Runs steps one after another, and prints the time of each that took more than two seconds. */

@@ -176,20 +176,36 @@ const ANSWERING = 500
 
 /** The namespaces end with the process that made them, even when a test is killed. */
 const NAMESPACES = [
-  ...['--pdeathsig', 'KILL', 'unshare'],
-  ...['--net', '--mount', '--pid', '--uts', '--ipc', '--cgroup'],
-  ...['--fork', '--kill-child=SIGKILL', '--propagation', 'private'],
+  '--pdeathsig',
+  'KILL',
+  'unshare',
+  '--net',
+  '--mount',
+  '--pid',
+  '--uts',
+  '--ipc',
+  '--cgroup',
+  '--fork',
+  '--kill-child=SIGKILL',
+  '--propagation',
+  'private',
 ]
 
 /** Where it is reached, and no waiting for what no machine here has. */
 const hasty = (port: number): Record<string, string> => ({
-  ...{ 'ipa-listen-host': '127.0.0.1', 'ipa-listen-port': `${port}` },
-  ...{ 'ipa-advertise-host': '127.0.0.1', 'ipa-advertise-port': `${port}` },
-  ...{ 'ipa-inspection-dhcp-wait-timeout': '0', 'ipa-disk-wait-attempts': '0', 'ipa-lookup-timeout': '120' },
+  'ipa-listen-host': '127.0.0.1',
+  'ipa-listen-port': `${port}`,
+  'ipa-advertise-host': '127.0.0.1',
+  'ipa-advertise-port': `${port}`,
+  'ipa-inspection-dhcp-wait-timeout': '0',
+  'ipa-disk-wait-attempts': '0',
+  'ipa-lookup-timeout': '120',
 })
 
 const logging = (config: IpaOptions['config'], file: string) => ({
-  ...{ debug: true, use_stderr: false, log_file: file },
+  debug: true,
+  use_stderr: false,
+  log_file: file,
   ...config,
 })
 

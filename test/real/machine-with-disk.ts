@@ -32,8 +32,16 @@ export class MachineWithDisk implements AsyncDisposable {
   /** Options of a command that has this machine's disk for its target. */
   async targetOptions(user = 'root', port = this.machine.ports.any): Promise<string[]> {
     return [
-      ...['--target', `ssh://${user}@127.0.0.1:${port}`, '--device', this.disk.device, '--yes-erase', this.disk.file],
-      ...['--host-key', await this.machine.hostKey(), '--ssh-config', 'none'],
+      '--target',
+      `ssh://${user}@127.0.0.1:${port}`,
+      '--device',
+      this.disk.device,
+      '--yes-erase',
+      this.disk.file,
+      '--host-key',
+      await this.machine.hostKey(),
+      '--ssh-config',
+      'none',
     ]
   }
 

@@ -41,8 +41,20 @@ export async function onOwnKernel(
     const child = spawn(
       join(uml, 'usr/bin/linux.uml'),
       [
-        ...['mem=2G', 'root=/dev/root', 'rootfstype=hostfs', 'rootflags=/', 'ro', 'quiet', `uml_dir=${own}`],
-        ...['con=null', 'con0=null,fd:1', 'ssl=null', `OWN=${own}`, 'init=/bin/sh', '--', INIT],
+        'mem=2G',
+        'root=/dev/root',
+        'rootfstype=hostfs',
+        'rootflags=/',
+        'ro',
+        'quiet',
+        `uml_dir=${own}`,
+        'con=null',
+        'con0=null,fd:1',
+        'ssl=null',
+        `OWN=${own}`,
+        'init=/bin/sh',
+        '--',
+        INIT,
       ],
       // Told to end, it takes all its processes along.
       { stdio: ['ignore', 'pipe', 'pipe'], timeout: TIMEOUT, killSignal: 'SIGTERM' },

@@ -56,7 +56,10 @@ export async function realNode(
   const logger: Logger = (level, message) => void (level === 'debug' || log.push(`${level}: ${message}`))
   const agent = await openStandaloneAgent({
     serves: { ironicUrl: ironic.url, nodeUuid: uuid },
-    ...{ logger, probe: witness(seen, ran, { failing, before }), clock: systemClock(), random: systemRandom },
+    logger,
+    probe: witness(seen, ran, { failing, before }),
+    clock: systemClock(),
+    random: systemRandom,
     managers: managersWith(practice),
     // Long enough for Ironic to begin waiting before the agent calls, as any real ramdisk takes.
     machinePace: { ...NO_PACE, bootRamdisk: 2500 },
@@ -69,7 +72,17 @@ export async function realNode(
   let latest: ApiNode | undefined
   const watchers = new Set<(node: ApiNode | undefined) => void>()
   const self: RealNode = {
-    ...{ uuid, agent, seen, ran, states, log, failing, before, silent: false, parameters: {}, send },
+    uuid,
+    agent,
+    seen,
+    ran,
+    states,
+    log,
+    failing,
+    before,
+    silent: false,
+    parameters: {},
+    send,
     provision: async (target, more = {}) =>
       void (await done(202, 'PUT', `/v1/nodes/${uuid}/states/provision`, { target, ...more })),
     settled: (state) => watch(state, (node) => atRest(node) && node.provision_state === state),
@@ -169,8 +182,14 @@ function witness(seen: Seen[], ran: Ran[], { failing, before }: Pick<RealNode, '
     if (!isExchange(point) || point.to === 'images') return next()
     const { from, to, method, target, request } = point
     const exchange: Seen = {
-      ...{ from: from as Seen['from'], to, method, target, status: 0, answer: null },
-      ...{ headers: request.headers, request: parsed(request.body) },
+      from: from as Seen['from'],
+      to,
+      method,
+      target,
+      status: 0,
+      answer: null,
+      headers: request.headers,
+      request: parsed(request.body),
     }
     seen.push(exchange)
     const result = await next()

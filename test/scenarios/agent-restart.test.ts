@@ -35,8 +35,15 @@ test('an agent that was restarted on the same boot follows an install that still
   const start = (): Agent =>
     scope.use(
       startAgent({
-        ...{ target: machine.target, managers: standardManagers, environment: {}, probe, logger: silent, clock },
-        ...{ boot: { id: booted, parameters: {} }, callbackUrl: 'http://agent', standalone: { token: TOKEN } },
+        target: machine.target,
+        managers: standardManagers,
+        environment: {},
+        probe,
+        logger: silent,
+        clock,
+        boot: { id: booted, parameters: {} },
+        callbackUrl: 'http://agent',
+        standalone: { token: TOKEN },
         transport: { send: () => Promise.reject(new Error('there is no Ironic')) },
         saved: { read: () => state, write: async (value) => void (state = structuredClone(value)) },
         random: seededRandom(3),
@@ -79,8 +86,12 @@ test('SIGTERM in the middle of an install leaves what a killed installer leaves:
   const begun = new Promise<void>((resolve) => (installing = resolve))
   const opened = (folder: Awaited<ReturnType<typeof openStateFolder>>) =>
     openStandaloneAgent({
-      ...{ serves: { token: TOKEN }, machine: { folder, id }, machinePace: SLOW, logger: silent },
-      ...{ clock: systemClock(), random: seededRandom(1) },
+      serves: { token: TOKEN },
+      machine: { folder, id },
+      machinePace: SLOW,
+      logger: silent,
+      clock: systemClock(),
+      random: seededRandom(1),
       onProgress: (progress) => void (progress.kind === 'line' && installing()),
     })
   const of = (url: string) => `${url}/v1/commands/?agent_token=${TOKEN}`
@@ -111,7 +122,12 @@ async function inRamdisk(
   const booted = new Promise<string>((resolve) => (up = resolve))
   const machines = scope.use(
     await openMachines({
-      ...{ stateDir: null, clock, random: seededRandom(1), probe, logger: silent, pace: SLOW },
+      stateDir: null,
+      clock,
+      random: seededRandom(1),
+      probe,
+      logger: silent,
+      pace: SLOW,
       events: { ramdiskUp: (_machine, boot) => up(boot.id), down: () => {} },
     }),
   )

@@ -9,13 +9,15 @@ import { configdrive } from '../kit/deployed.js'
 /** A lab on loopback, with a conductor that takes no agent without TLS. */
 async function strict(options: StageOptions) {
   const staged = await stage({
-    ...{ clock: systemClock(), random: seededRandom(11), disks: 'described' },
+    clock: systemClock(),
+    random: seededRandom(11),
+    disks: 'described',
     network: { host: '127.0.0.1', port: 0 },
     ...options,
     conf: { requireTls: true, ...options.conf },
   })
   const uuid = await staged.enroll(staged.spec(1))
-  const wait = <T>(awaited: Promise<T>) => awaited
+  const wait = <T,>(awaited: Promise<T>) => awaited
   return { staged, node: new StagedNode(staged, uuid, wait, { deploySteps: [installCoreos()], configdrive }) }
 }
 

@@ -20,8 +20,12 @@ async function refused(lab: StagedLab, options: EnrollOptions) {
   await node.deploy()
   const failed = await node.settled()
   expect(failed).toMatchObject({
-    ...{ provision_state: 'deploy failed', target_provision_state: 'active', reservation: null },
-    ...{ maintenance: false, fault: null, power_state: 'power on' },
+    provision_state: 'deploy failed',
+    target_provision_state: 'active',
+    reservation: null,
+    maintenance: false,
+    fault: null,
+    power_state: 'power on',
   })
   const begin = `Deploy step deploy.install_coreos failed on node ${node.uuid}. `
   return { node, ran, failed, why: failed.last_error!.replace(begin, '') }

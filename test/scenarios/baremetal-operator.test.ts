@@ -59,7 +59,9 @@ describe('BareMetal Operator takes a host', () => {
     await operator.powerOn(custom)
     await operator.deprovision(custom)
     expect(await nodeOf(lab, operator, custom)).toMatchObject({
-      ...{ provision_state: 'available', instance_info: {}, instance_uuid: null },
+      provision_state: 'available',
+      instance_info: {},
+      instance_uuid: null,
     })
     await operator.powerOff(custom)
     await operator.delete(custom)
@@ -179,7 +181,9 @@ describe('an instance', () => {
     await prepared(operator, live)
     expect((await operator.provision(live)).errorMessage).toBeUndefined()
     expect(await nodeOf(lab, operator, live)).toMatchObject({
-      ...{ provision_state: 'active', deploy_interface: 'ramdisk', power_state: 'power on' },
+      provision_state: 'active',
+      deploy_interface: 'ramdisk',
+      power_state: 'power on',
       instance_info: { boot_iso: 'http://images.invalid/live.iso' },
     })
     await operator.deprovision(live)

@@ -4,8 +4,10 @@ import { createStagedLab, type StagedLab, type StagedLabOptions } from '../../la
 const REDFISH = {
   driver: 'redfish',
   driver_info: {
-    ...{ redfish_address: 'http://10.1.0.1:8000', redfish_system_id: '/redfish/v1/Systems/x' },
-    ...{ redfish_username: 'admin', redfish_password: 'right' },
+    redfish_address: 'http://10.1.0.1:8000',
+    redfish_system_id: '/redfish/v1/Systems/x',
+    redfish_username: 'admin',
+    redfish_password: 'right',
   },
 }
 const IPMI = {
@@ -90,7 +92,9 @@ test('the lab gives a BMC another account, and never shows it', async () => {
   await manage()
   const put = (body: unknown) =>
     lab.transport.send({
-      ...{ method: 'PUT', url: `${lab.url}/_lab/nodes/${uuid}/bmc-account`, headers: {} },
+      method: 'PUT',
+      url: `${lab.url}/_lab/nodes/${uuid}/bmc-account`,
+      headers: {},
       body: JSON.stringify(body),
     })
   expect((await put({ username: 'admin' })).status).toBe(400)

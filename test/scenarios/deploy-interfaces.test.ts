@@ -182,9 +182,15 @@ describe('a configdrive becomes a partition config-2', () => {
       JSON.parse(sent!) as { params: { step: { args: { configdrive: string; image_info: JsonObject } } } }
     ).params.step
     expect(args.image_info).toEqual({
-      ...{ id: 'disk.raw', urls: [server.url('/disk.raw')], disk_format: null, container_format: null },
-      ...{ stream_raw_images: true, os_hash_algo: 'sha256', os_hash_value: sha256(files['/disk.raw']!) },
-      ...{ node_uuid: node.uuid, configdrive: args.configdrive },
+      id: 'disk.raw',
+      urls: [server.url('/disk.raw')],
+      disk_format: null,
+      container_format: null,
+      stream_raw_images: true,
+      os_hash_algo: 'sha256',
+      os_hash_value: sha256(files['/disk.raw']!),
+      node_uuid: node.uuid,
+      configdrive: args.configdrive,
     })
     const iso = gunzipSync(Buffer.from(args.configdrive, 'base64'))
     expect((await written(lab, node, iso.length)).equals(iso)).toBe(true)

@@ -5,12 +5,17 @@ import { isExchange, type JsonObject, type RequestedStep } from '../../wire/inde
 import { configdrive, ignition, machineOf, readDisk } from '../kit/deployed.js'
 
 const step = (name: string, priority: number, args: JsonObject = {}): RequestedStep => ({
-  ...{ interface: 'deploy', step: name, priority, args },
+  interface: 'deploy',
+  step: name,
+  priority,
+  args,
 })
 
 async function send(lab: StagedLab, method: string, path: string, body?: unknown): Promise<JsonObject> {
   const { status, body: text } = await lab.transport.send({
-    ...{ method, url: lab.url + path, headers: { 'x-openstack-ironic-api-version': '1.115' } },
+    method,
+    url: lab.url + path,
+    headers: { 'x-openstack-ironic-api-version': '1.115' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`)

@@ -17,7 +17,9 @@ interface Life {
 async function inLife({ folder: path, onEvent }: Life, work: (staged: Stage) => Promise<void>): Promise<void> {
   using folder = await openStateFolder(path)
   await using staged = await stage({
-    ...{ folder, network: { host: '127.0.0.1', port: 0 }, disks: 'described' },
+    folder,
+    network: { host: '127.0.0.1', port: 0 },
+    disks: 'described',
     ...(onEvent ? { onEvent } : {}),
   })
   await work(staged)

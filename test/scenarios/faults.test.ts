@@ -9,8 +9,13 @@ const ACTIVE = { provision_state: 'active', last_error: null, maintenance: false
 
 /** A failed installation as Ironic leaves it: powered on, not in maintenance, to be deployed again. */
 const DEPLOY_FAILED = {
-  ...{ provision_state: 'deploy failed', target_provision_state: 'active', power_state: 'power on' },
-  ...{ maintenance: false, fault: null, deploy_step: {}, reservation: null },
+  provision_state: 'deploy failed',
+  target_provision_state: 'active',
+  power_state: 'power on',
+  maintenance: false,
+  fault: null,
+  deploy_step: {},
+  reservation: null,
 }
 
 const stepFailed = (node: StagedNode, why: string) =>
@@ -119,8 +124,11 @@ describe('a disk', () => {
 
     const failed = await node.settled()
     expect(failed).toMatchObject({
-      ...{ provision_state: 'clean failed', target_provision_state: 'available' },
-      ...{ maintenance: true, fault: 'clean failure', power_state: 'power on' },
+      provision_state: 'clean failed',
+      target_provision_state: 'available',
+      maintenance: true,
+      fault: 'clean failure',
+      power_state: 'power on',
       maintenance_reason: failed.last_error,
     })
     expect(failed.last_error).toMatch(

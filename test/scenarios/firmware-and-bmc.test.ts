@@ -30,7 +30,9 @@ const caller =
 async function manageable(): Promise<{ lab: StagedLab; node: StagedNode; call: ReturnType<typeof caller> }> {
   const lab = await createStagedLab()
   const fields = {
-    ...{ bios_interface: 'redfish', firmware_interface: 'redfish', raid_interface: 'redfish' },
+    bios_interface: 'redfish',
+    firmware_interface: 'redfish',
+    raid_interface: 'redfish',
     vendor_interface: 'redfish',
   }
   const node = await lab.enroll({ fields })
@@ -59,8 +61,12 @@ describe('what a BMC tells', () => {
     const { body } = await call('GET', 'bios/ProcVirtualization')
     expect(body).toMatchObject({
       ProcVirtualization: {
-        ...{ name: 'ProcVirtualization', value: 'Enabled', attribute_type: 'Enumeration' },
-        ...{ allowable_values: ['Enabled', 'Disabled'], read_only: false, reset_required: true },
+        name: 'ProcVirtualization',
+        value: 'Enabled',
+        attribute_type: 'Enumeration',
+        allowable_values: ['Enabled', 'Disabled'],
+        read_only: false,
+        reset_required: true,
       },
     })
     expect((await versions(call)).map(({ component }) => component)).toEqual([

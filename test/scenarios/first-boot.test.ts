@@ -22,7 +22,7 @@ async function lab(
   const made = await createStagedLab({ seed: 3, ...options, clock: 'auto' })
   const requests: IgnitionRequest[] = []
   made.probe.attach<IgnitionRequest>(
-    async <T>(point: IgnitionRequest): Promise<T> => {
+    async <T,>(point: IgnitionRequest): Promise<T> => {
       requests.push(point)
       return serve(point) as T
     },
@@ -99,7 +99,9 @@ test('a pointer config: fetched by Ignition with its headers, decompressed, veri
       config: {
         merge: [
           {
-            ...{ source: 'http://api-int.example:22623/config/worker', compression: 'gzip', verification: { hash } },
+            source: 'http://api-int.example:22623/config/worker',
+            compression: 'gzip',
+            verification: { hash },
             httpHeaders: [{ name: 'Authorization', value: 'Bearer t' }],
           },
         ],

@@ -19,8 +19,19 @@ let image: Buffer
 let nodes: Map<string, ApiNode>
 
 const argv = (...more: string[]): string[] => [
-  ...['--count', String(MACHINES), '--redfish-port', '0', '--ipmi-port', '0', '--state-dir', join(folder, 'state')],
-  ...['--hosts-out', join(folder, 'nodes.json'), '--speed', String(SPEED), ...more],
+  '--count',
+  String(MACHINES),
+  '--redfish-port',
+  '0',
+  '--ipmi-port',
+  '0',
+  '--state-dir',
+  join(folder, 'state'),
+  '--hosts-out',
+  join(folder, 'nodes.json'),
+  '--speed',
+  String(SPEED),
+  ...more,
 ]
 const listed = async () =>
   (JSON.parse(await readFile(join(folder, 'nodes.json'), 'utf8')) as { nodes: (JsonObject & { name: string })[] }).nodes

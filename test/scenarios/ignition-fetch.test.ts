@@ -43,7 +43,10 @@ test.each([
 
 test('an authority of the config is believed, and without it nobody is', async () => {
   const { key, certificate } = await selfSigned({
-    ...{ hostname: 'ca.example', address: '127.0.0.1', random: systemRandom, clock: systemClock() },
+    hostname: 'ca.example',
+    address: '127.0.0.1',
+    random: systemRandom,
+    clock: systemClock(),
   })
   const port = await serve((_, response) => response.end('secret'), { key, cert: certificate })
   const source = `https://127.0.0.1:${port}/`

@@ -47,7 +47,10 @@ afterAll(async () => {
 })
 
 const info = (path: string, more: object = {}) => ({
-  ...{ id: 'image-1', urls: [`${base}${path}`], os_hash_algo: 'sha256', os_hash_value: sha256(served.get(path)!) },
+  id: 'image-1',
+  urls: [`${base}${path}`],
+  os_hash_algo: 'sha256',
+  os_hash_value: sha256(served.get(path)!),
   ...more,
 })
 

@@ -90,8 +90,12 @@ describe('in wait call-back', () => {
     const node = await midInstall(lab)
     await node.provision('deleted')
     expect(await node.settled()).toMatchObject({
-      ...{ provision_state: 'available', target_provision_state: null, power_state: 'power off' },
-      ...{ last_error: null, instance_uuid: null, deploy_step: {} },
+      provision_state: 'available',
+      target_provision_state: null,
+      power_state: 'power off',
+      last_error: null,
+      instance_uuid: null,
+      deploy_step: {},
     })
     expect((await readDisk(lab, node)).boot).toBeNull()
     await node.provision('active', { deploy_steps })
@@ -202,7 +206,10 @@ test('a cleaning that is aborted leaves the machine off; cleaning it again succe
   await node.until(({ provision_state, reservation }) => provision_state === 'clean wait' && reservation === null)
   await node.provision('abort')
   expect(await node.settled()).toMatchObject({
-    ...{ provision_state: 'clean failed', power_state: 'power off', maintenance: false, fault: null },
+    provision_state: 'clean failed',
+    power_state: 'power off',
+    maintenance: false,
+    fault: null,
     last_error: 'By request, the clean operation was aborted',
   })
   await node.provision('manage')

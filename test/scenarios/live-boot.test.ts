@@ -149,7 +149,9 @@ describe('a wrong live image fails as on real hardware: no agent calls, and the 
 
   const pxe = ({ pxe: served }: Images, more: JsonObject): JsonObject =>
     network({
-      ...{ deploy_kernel: served!.kernel, deploy_ramdisk: served!.ramdisk, kernel_append_params: served!.append },
+      deploy_kernel: served!.kernel,
+      deploy_ramdisk: served!.ramdisk,
+      kernel_append_params: served!.append,
       ...more,
     })
 
@@ -303,7 +305,8 @@ describe('one way next to the other', () => {
       lab.client.patchNode(
         node.uuid,
         Object.entries(old).map(([name, value]) => ({
-          ...{ op, path: `/driver_info/${name}` },
+          op,
+          path: `/driver_info/${name}`,
           ...(op === 'add' ? { value } : {}),
         })),
       )

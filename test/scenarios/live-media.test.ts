@@ -22,7 +22,8 @@ async function manageable(lab: StagedLab, fields: JsonObject): Promise<StagedNod
 
 const call = (lab: StagedLab, method: string, path: string, body?: object) =>
   lab.transport.send({
-    ...{ method, url: `${lab.url}${path}` },
+    method,
+    url: `${lab.url}${path}`,
     headers: { 'content-type': 'application/json', 'x-openstack-ironic-api-version': 'latest' },
     ...(body ? { body: JSON.stringify(body) } : {}),
   })
@@ -76,7 +77,10 @@ describe('the medium that somebody attaches', () => {
 
 describe('an instance that runs from an ISO', () => {
   const ramdisk = (boot_iso: string): JsonObject => ({
-    ...{ ...MEDIA, deploy_interface: 'ramdisk', automated_clean: false, instance_info: { boot_iso } },
+    ...MEDIA,
+    deploy_interface: 'ramdisk',
+    automated_clean: false,
+    instance_info: { boot_iso },
   })
 
   test('boots what is there', async () => {
@@ -160,8 +164,10 @@ describe("the agent's token", () => {
     const { kernel, ramdisk } = lab.images!.oldRamdisk
     const { bmc } = lab.spec(1)
     const driver_info = {
-      ...{ redfish_address: `http://${bmc!.address}`, redfish_system_id: `/redfish/v1/Systems/${bmc!.systemId}` },
-      ...{ deploy_kernel: kernel, deploy_ramdisk: ramdisk },
+      redfish_address: `http://${bmc!.address}`,
+      redfish_system_id: `/redfish/v1/Systems/${bmc!.systemId}`,
+      deploy_kernel: kernel,
+      deploy_ramdisk: ramdisk,
     }
     const node = await manageable(lab, { ...MEDIA, driver_info })
     await node.provision('provide')

@@ -160,8 +160,12 @@ test('a machine of the lab is found by its BMC, whoever registers it', async () 
 test('fake-hardware never gets a machine', async () => {
   await using lab = await createStagedLab()
   const uuid = await register(lab, {
-    ...{ driver: 'fake-hardware', driver_info: {}, deploy_interface: 'fake', inspect_interface: 'no-inspect' },
-    ...{ power_interface: 'fake', boot_interface: 'fake' },
+    driver: 'fake-hardware',
+    driver_info: {},
+    deploy_interface: 'fake',
+    inspect_interface: 'no-inspect',
+    power_interface: 'fake',
+    boot_interface: 'fake',
   })
   await through(lab, uuid, 'manage')
   await through(lab, uuid, 'provide')

@@ -9,7 +9,9 @@ test('a node without a port waits for its ramdisk as upstream, and the log and t
     logger: (level, message) => void (level === 'warn' && warnings.push(message)),
   })
   const { uuid } = await lab.client.createNode({
-    ...{ name: 'node-3', driver: 'ipmi', deploy_interface: 'custom-agent' },
+    name: 'node-3',
+    driver: 'ipmi',
+    deploy_interface: 'custom-agent',
     driver_info: { ipmi_address: '10.1.0.3', ipmi_username: 'admin', ipmi_password: 'password' },
   })
   const until = async (state: string) => {

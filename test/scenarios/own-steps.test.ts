@@ -49,7 +49,10 @@ async function stepsFile(): Promise<string> {
 }
 
 const asked = (args: Record<string, unknown>): RequestedStep => ({
-  ...{ step: 'label_disk', interface: 'deploy', priority: 90, args },
+  step: 'label_disk',
+  interface: 'deploy',
+  priority: 90,
+  args,
 })
 
 /** A lab whose agents have the file's steps, a node in it, and the stages that its step told. */

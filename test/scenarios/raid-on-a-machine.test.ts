@@ -11,7 +11,9 @@ import { GIB, stepMachine, testDisk } from '../kit/step-machine.js'
 
 const step = (name: string): Step => genericHardwareManager.steps.find((candidate) => candidate.name === name)!
 const volume = (raid_level: string, size_gb: number | 'MAX', more: object = {}) => ({
-  ...{ raid_level, size_gb, controller: 'software' },
+  raid_level,
+  size_gb,
+  controller: 'software',
   ...more,
 })
 const config = (...logical_disks: object[]) => ({ target_raid_config: { logical_disks } })

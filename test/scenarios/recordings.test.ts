@@ -18,7 +18,13 @@ const VERSION = { 'x-openstack-ironic-api-version': '1.90', 'content-type': 'app
 
 const ironic = (seed: number, more: ServeOptions['ironic'] = {}): Promise<Served> =>
   serve({
-    ...{ port: 0, nodes: 2, clock, random: seededRandom(seed), logger: silent, stateDir: null, realistic: false },
+    port: 0,
+    nodes: 2,
+    clock,
+    random: seededRandom(seed),
+    logger: silent,
+    stateDir: null,
+    realistic: false,
     ironic: more,
   })
 
@@ -68,8 +74,15 @@ async function recorded(served: Served): Promise<Stage & { read: Recording }> {
 async function replayed(read: Recording, against: Served): Promise<string[]> {
   await using transport = new HttpTransport({ clock })
   const { differences, calls } = await replayClient({
-    ...{ recording: read, url: against.url, transport, clock, ids: new IdMap(), credentials: {}, secrets: new Map() },
-    ...{ signal: new AbortController().signal, settle: 500 },
+    recording: read,
+    url: against.url,
+    transport,
+    clock,
+    ids: new IdMap(),
+    credentials: {},
+    secrets: new Map(),
+    signal: new AbortController().signal,
+    settle: 500,
   })
   expect(calls).toBeGreaterThan(10)
   return sentences(differences)

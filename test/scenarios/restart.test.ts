@@ -56,8 +56,12 @@ describe('killed in a state that cannot be resumed', () => {
     const life = await folder.live()
     const node = life.node(uuid)
     expect(await node.settled()).toMatchObject({
-      ...{ provision_state: failed, last_error: cannotResume(state), reservation: null },
-      ...{ maintenance: false, fault: null, target_power_state: null },
+      provision_state: failed,
+      last_error: cannotResume(state),
+      reservation: null,
+      maintenance: false,
+      fault: null,
+      target_power_state: null,
     })
     const ports = (await life.client.ports(uuid)).map(({ address }) => address)
     expect(ports).toEqual([...new Set(['52:54:00:00:00:02', ...ports])])

@@ -30,7 +30,9 @@ describe('an agent that is silent from the beginning', () => {
       provision_state: 'inspect failed',
       target_provision_state: 'manageable',
       last_error: expect.stringContaining('Timeout reached while inspecting the node'),
-      ...{ maintenance: false, fault: null, inspection_finished_at: null },
+      maintenance: false,
+      fault: null,
+      inspection_finished_at: null,
     })
 
     silence[Symbol.dispose]()
@@ -75,7 +77,10 @@ describe('an agent that is silent from the beginning', () => {
       provision_state: 'deploy failed',
       target_provision_state: 'active',
       last_error: `Timeout reached while waiting for callback for node ${node.uuid}`,
-      ...{ maintenance: false, fault: null, deploy_step: {}, reservation: null },
+      maintenance: false,
+      fault: null,
+      deploy_step: {},
+      reservation: null,
     })
     expect(await partitionsOf(node)).toEqual([])
 

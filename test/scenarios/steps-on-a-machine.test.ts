@@ -101,7 +101,10 @@ describe('firmware', () => {
     const withPxe = `${listing}Boot0009* PXE\tPciRoot(0x0)/Pci(0x2,0x0)/MAC(525400000002,0)\n`
     const deleted: string[] = []
     const watched = {
-      ...{ name: target.name, disks: target.disks, clock: target.clock, hostPath: (path: string) => path },
+      name: target.name,
+      disks: target.disks,
+      clock: target.clock,
+      hostPath: (path: string) => path,
       has: () => true,
       executor: {
         files: executor.files,

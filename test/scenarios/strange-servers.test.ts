@@ -44,7 +44,12 @@ afterAll(async () => {
 
 const cacheOf = (): Promise<ImageCache> =>
   ImageCache.open({
-    ...{ folder: join(folder, String(caches++)), limits: LIMITS, limit: LARGEST, attempts: 1, clock, logger: silent },
+    folder: join(folder, String(caches++)),
+    limits: LIMITS,
+    limit: LARGEST,
+    attempts: 1,
+    clock,
+    logger: silent,
     contents: (path) => contentsOf(path, clock),
   })
 
@@ -86,7 +91,12 @@ const PLACES: Place[] = [
       const files = () => readdir(join(to, 'files')).catch(() => [])
       try {
         const [done] = await downloadArtifacts([{ location: url, sha256 }], {
-          ...{ folder: join(to, 'files'), cache, clock, logger: silent, signal, insecure: true },
+          folder: join(to, 'files'),
+          cache,
+          clock,
+          logger: silent,
+          signal,
+          insecure: true,
         })
         expect(done).toMatchObject({ sha256, already: false })
         expect(await files()).toEqual(['file'])

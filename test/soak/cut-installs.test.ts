@@ -46,8 +46,16 @@ async function deploy(port: number, bad: boolean) {
   const image = `http://127.0.0.1:${imagePort}/${bad ? 'bad' : 'good'}.raw.xz`
   return command(
     [
-      ...['deploy', ...(await target.targetOptions('root', port)), '--json', '--append-karg', 'rehearsal=1'],
-      ...['--ignition', join(target.home, 'c.ign'), '--no-cache', '--image', image],
+      'deploy',
+      ...(await target.targetOptions('root', port)),
+      '--json',
+      '--append-karg',
+      'rehearsal=1',
+      '--ignition',
+      join(target.home, 'c.ign'),
+      '--no-cache',
+      '--image',
+      image,
     ],
     { variables: { HOME: target.home, USER: 'tester' } },
   )

@@ -6,7 +6,9 @@ const plays = (name: string, without: readonly string[] = []) =>
   rehearse(
     STORIES.find((story) => story.name === name)!,
     {
-      ...{ without, logger: silent, signal: new AbortController().signal },
+      without,
+      logger: silent,
+      signal: new AbortController().signal,
       onLine: () => {},
     },
   )

@@ -23,7 +23,8 @@ const COMMANDS = [
 
 const found = (typed: string): Choice[] =>
   choicesFor(typed, {
-    ...{ commands: COMMANDS, rows: rows.list() },
+    commands: COMMANDS,
+    rows: rows.list(),
     openRow: ({ name, isNode }) => go({ view: isNode ? 'nodes' : 'machines', ident: name }),
   })
 

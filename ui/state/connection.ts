@@ -51,7 +51,8 @@ export async function callIronic({ method, path, body }: IronicCall, signal?: Ab
     method,
     headers: {
       ...headers(),
-      ...{ accept: 'application/json', 'x-openstack-ironic-api-version': VERSION },
+      accept: 'application/json',
+      'x-openstack-ironic-api-version': VERSION,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -39,7 +39,13 @@ test('bytes have units', () => {
 })
 
 const part = (number: number, name: string, offset: number, length: number) => ({
-  ...{ number, name, offset, length, type: 't', filesystem: null, changed: 0 },
+  number,
+  name,
+  offset,
+  length,
+  type: 't',
+  filesystem: null,
+  changed: 0,
 })
 const DISK = {
   size: 1000,

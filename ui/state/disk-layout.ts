@@ -79,7 +79,11 @@ export function writesOf({ written, partitions }: Pick<DiskDrawing, 'written' | 
       .filter((part) => part.offset < offset + length && offset < part.offset + part.length)
       .map(({ number, name }) => `${number}${name ? ` ${name}` : ''}`)
     groups.set(key, {
-      ...{ by, boot, at: Math.max(at, group.at), bytes: group.bytes + length, ranges: group.ranges + 1 },
+      by,
+      boot,
+      at: Math.max(at, group.at),
+      bytes: group.bytes + length,
+      ranges: group.ranges + 1,
       partitions: [...new Set([...group.partitions, ...touched])],
     })
   }

@@ -4,16 +4,21 @@ import { curlOfCall, cutText, selectedCalls, sequenceOf, sequencePlaces, shortTe
 
 const call = (id: number, more: object = {}): Call =>
   ({
-    ...{ id, kind: 'exchange', node: 'uuid-1', name: 'node-1', machine: 'm1', fault: null, labTime: '', wallTime: '' },
-    ...{
-      from: 'client',
-      to: 'ironic',
-      method: 'GET',
-      target: '/v1/nodes/node-1',
-      status: 200,
-      error: null,
-      duration: 1,
-    },
+    id,
+    kind: 'exchange',
+    node: 'uuid-1',
+    name: 'node-1',
+    machine: 'm1',
+    fault: null,
+    labTime: '',
+    wallTime: '',
+    from: 'client',
+    to: 'ironic',
+    method: 'GET',
+    target: '/v1/nodes/node-1',
+    status: 200,
+    error: null,
+    duration: 1,
     ...more,
   }) as Call
 

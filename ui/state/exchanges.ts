@@ -78,8 +78,12 @@ export function sequenceOf(calls: readonly Call[]): { parties: readonly string[]
   const arrows = calls.map((call): Arrow => {
     const [from, to] = partiesOf(call)
     return {
-      ...{ call, from: parties.indexOf(from), to: parties.indexOf(to), isBad: hasFailed(call) },
-      ...{ label: shortText(callText(call)), answer: statusText(call) },
+      call,
+      from: parties.indexOf(from),
+      to: parties.indexOf(to),
+      isBad: hasFailed(call),
+      label: shortText(callText(call)),
+      answer: statusText(call),
     }
   })
   return { parties, arrows }
@@ -99,7 +103,8 @@ export function curlOfCall(call: Call, url: string): string | null {
   const server = SERVERS[to]
   const { headers = {}, body = null } = call.kind === 'exchange' ? call.request : {}
   return curlText({
-    ...{ method, version: headers['x-openstack-ironic-api-version'] ?? null },
+    method,
+    version: headers['x-openstack-ironic-api-version'] ?? null,
     url: server === undefined ? quoted(`${url}${target}`) : `"$${server}"${quoted(target)}`,
     ...(body === null ? {} : { body }),
   })

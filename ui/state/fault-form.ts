@@ -49,7 +49,8 @@ export function faultOf(choice: FaultChoice, texts: FormTexts, choices: Choices)
   const [from, to] = [text('from'), text('to')]
   if ((from === '') !== (to === '')) throw new Error('name both times between which it strikes, or none')
   return {
-    ...{ match, effect: effect as unknown as FaultDocument['effect'] },
+    match,
+    effect: effect as unknown as FaultDocument['effect'],
     ...(text('times') === '' ? {} : { times: Number(text('times')) }),
     ...(text('after') === '' ? {} : { after: Number(text('after')) }),
     ...(text('probability') === '' ? {} : { probability: Number(text('probability')) }),

@@ -4,8 +4,20 @@ import { lookOf } from './looks.js'
 import type { Row } from './rows.js'
 
 const row = (name: string, state: string, more: Partial<Row> = {}): Row => ({
-  ...{ id: `id-${name}`, name, isNode: true, machine: null, state, look: lookOf(state), power: null, target: null },
-  ...{ since: null, step: null, error: null, waitsFor: null, isInMaintenance: false, ...more },
+  id: `id-${name}`,
+  name,
+  isNode: true,
+  machine: null,
+  state,
+  look: lookOf(state),
+  power: null,
+  target: null,
+  since: null,
+  step: null,
+  error: null,
+  waitsFor: null,
+  isInMaintenance: false,
+  ...more,
 })
 
 const rows = [

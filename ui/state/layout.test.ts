@@ -62,8 +62,14 @@ test('ticks are round and not too many', () => {
 })
 
 const mark = (entry: number, ms: number, more: Partial<TimelineMark> = {}): TimelineMark => ({
-  ...{ entry, kind: 'heartbeat', at: new Date(ms).toISOString(), duration: 0, text: 'heartbeat', isBad: false },
-  ...{ fault: null, ...more },
+  entry,
+  kind: 'heartbeat',
+  at: new Date(ms).toISOString(),
+  duration: 0,
+  text: 'heartbeat',
+  isBad: false,
+  fault: null,
+  ...more,
 })
 
 test('marks that would cover each other are one, and one that is bad makes it bad', () => {

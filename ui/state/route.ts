@@ -31,12 +31,17 @@ export function hashOf({ view, ident = null, query = {} }: Partial<Route> & Pick
 /** The filter that an address holds. */
 export const filterIn = ({ query }: Route): Filter => ({
   ...EVERYTHING,
-  ...{ text: query['text'] ?? '', fault: query['fault'] ?? '', error: query['error'] ?? '' },
+  text: query['text'] ?? '',
+  fault: query['fault'] ?? '',
+  error: query['error'] ?? '',
   states: (query['state'] ?? '').split(',').filter(Boolean),
 })
 
 export const queryOf = ({ states, text, fault, error }: Filter): Record<string, string> => ({
-  ...{ state: states.join(','), text, fault, error },
+  state: states.join(','),
+  text,
+  fault,
+  error,
 })
 
 function decoded(text: string): string {

@@ -3,14 +3,30 @@ import type { JournalEntry, NodeReport } from '../../lab/index.js'
 import { rowOfNode, Rows } from './rows.js'
 
 const report = (name: string, more: Partial<NodeReport> = {}): NodeReport => ({
-  ...{ name, uuid: `id-${name}`, machine: null, provision_state: 'available', power_state: 'power off' },
-  ...{ last_error: null, target: null, since: null, step: null, maintenance: false, waitsFor: null, ...more },
+  name,
+  uuid: `id-${name}`,
+  machine: null,
+  provision_state: 'available',
+  power_state: 'power off',
+  last_error: null,
+  target: null,
+  since: null,
+  step: null,
+  maintenance: false,
+  waitsFor: null,
+  ...more,
 })
 
 const entry = (more: object): JournalEntry =>
   ({
-    ...{ id: 1, node: 'id-node-2', name: 'node-2', machine: null, fault: null },
-    ...{ labTime: '2026-01-01T00:01:00Z', wallTime: '2026-01-01T00:01:00Z', ...more },
+    id: 1,
+    node: 'id-node-2',
+    name: 'node-2',
+    machine: null,
+    fault: null,
+    labTime: '2026-01-01T00:01:00Z',
+    wallTime: '2026-01-01T00:01:00Z',
+    ...more,
   }) as JournalEntry
 
 function three(): Rows {

@@ -21,16 +21,35 @@ export interface Row {
 }
 
 export const rowOfNode = (node: NodeReport): Row => ({
-  ...{ id: node.uuid, name: node.name ?? node.uuid, isNode: true, machine: node.machine },
-  ...{ state: node.provision_state, look: lookOf(node.provision_state), power: node.power_state },
-  ...{ target: node.target, since: timeOf(node.since), step: node.step, error: node.last_error },
-  ...{ waitsFor: node.waitsFor, isInMaintenance: node.maintenance },
+  id: node.uuid,
+  name: node.name ?? node.uuid,
+  isNode: true,
+  machine: node.machine,
+  state: node.provision_state,
+  look: lookOf(node.provision_state),
+  power: node.power_state,
+  target: node.target,
+  since: timeOf(node.since),
+  step: node.step,
+  error: node.last_error,
+  waitsFor: node.waitsFor,
+  isInMaintenance: node.maintenance,
 })
 
 export const rowOfMachine = ({ id, power, boot, waitsFor = null }: MachineReport): Row => ({
-  ...{ id, name: id, isNode: false, machine: id, state: power, look: lookOf(power), power: `power ${power}` },
-  ...{ target: null, since: null, step: boot ? `boot: ${boot.outcome}` : null, error: boot?.failure ?? null },
-  ...{ waitsFor, isInMaintenance: false },
+  id,
+  name: id,
+  isNode: false,
+  machine: id,
+  state: power,
+  look: lookOf(power),
+  power: `power ${power}`,
+  target: null,
+  since: null,
+  step: boot ? `boot: ${boot.outcome}` : null,
+  error: boot?.failure ?? null,
+  waitsFor,
+  isInMaintenance: false,
 })
 
 const timeOf = (text: string | null): number | null => {
@@ -132,8 +151,13 @@ export class Rows {
     if (!row) return 'unknown'
     const isSame = row.state === entry.state
     const next: Row = {
-      ...{ ...row, state: entry.state, look: lookOf(entry.state), power: entry.power, target: entry.target },
-      ...{ error: entry.lastError, since: isSame ? row.since : timeOf(entry.labTime) },
+      ...row,
+      state: entry.state,
+      look: lookOf(entry.state),
+      power: entry.power,
+      target: entry.target,
+      error: entry.lastError,
+      since: isSame ? row.since : timeOf(entry.labTime),
       step: entry.target === null ? null : row.step,
     }
     this.#put(next)

@@ -3,13 +3,25 @@ import type { RunHost, RunProgress } from '../../lab/index.js'
 import { failedFirst, stagesOf, summaryOf } from './run.js'
 
 const host = (name: string, outcome: RunHost['outcome'], more: Partial<RunHost> = {}): RunHost => ({
-  ...{ host: name, outcome, stages: [], since: null, percent: null, detail: '', why: [], remedy: null },
+  host: name,
+  outcome,
+  stages: [],
+  since: null,
+  percent: null,
+  detail: '',
+  why: [],
+  remedy: null,
   ...more,
 })
 
 const run = (hosts: RunHost[], more: Partial<RunProgress> = {}): RunProgress => ({
-  ...{ id: 'r1', isRehearsal: true, isCheck: false, stages: ['bmc', 'boot', 'steps', 'power'], hosts },
-  ...{ isOver: false, report: null },
+  id: 'r1',
+  isRehearsal: true,
+  isCheck: false,
+  stages: ['bmc', 'boot', 'steps', 'power'],
+  hosts,
+  isOver: false,
+  report: null,
   ...more,
 })
 

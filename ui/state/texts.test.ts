@@ -14,8 +14,20 @@ import type { Row } from './rows.js'
 import { askAll, outcomeText, verbOf, verbsFor } from './verbs.js'
 
 const row = (name: string, state: string, more: Partial<Row> = {}): Row => ({
-  ...{ id: `id-${name}`, name, isNode: true, machine: null, state, look: lookOf(state), power: 'power on' },
-  ...{ target: null, since: null, step: null, error: null, waitsFor: null, isInMaintenance: false, ...more },
+  id: `id-${name}`,
+  name,
+  isNode: true,
+  machine: null,
+  state,
+  look: lookOf(state),
+  power: 'power on',
+  target: null,
+  since: null,
+  step: null,
+  error: null,
+  waitsFor: null,
+  isInMaintenance: false,
+  ...more,
 })
 
 const choice = (kind: string) => FAULT_CHOICES.kinds.find((one) => one.kind === kind)!
@@ -45,17 +57,24 @@ test('an address holds a filter', () => {
 
 test('a form offers only faults that can strike: each condition alone, and each pair that it leaves', () => {
   const values: Record<string, string> = {
-    ...{ node: 'node-1', machine: 'machine-1', state: 'active', step: 'install_coreos', phase: 'deploy' },
-    ...{ to: '', route: '', program: 'curl', disk: 'sda', image: 'quay.io/a', bmc: 'set power' },
+    node: 'node-1',
+    machine: 'machine-1',
+    state: 'active',
+    step: 'install_coreos',
+    phase: 'deploy',
+    to: '',
+    route: '',
+    program: 'curl',
+    disk: 'sda',
+    image: 'quay.io/a',
+    bmc: 'set power',
   }
   const members: Record<string, string> = {
-    ...{
-      'effect.for': '1m',
-      'effect.code': '1',
-      'effect.at': '5',
-      'effect.status': '503',
-      'effect.bytesPerSecond': '9',
-    },
+    'effect.for': '1m',
+    'effect.code': '1',
+    'effect.at': '5',
+    'effect.status': '503',
+    'effect.bytesPerSecond': '9',
   }
   let checked = 0
   for (const kind of FAULT_CHOICES.kinds)
@@ -82,7 +101,10 @@ test('a form becomes the document of a fault, with numbers where numbers belong'
   }
   const document = faultOf(choice('status'), texts, FAULT_CHOICES)
   expect(document).toEqual({
-    ...{ match: { node: 'node-1' }, effect: { kind: 'status', status: 503, body: { a: 1 } }, times: 3, label: 'busy' },
+    match: { node: 'node-1' },
+    effect: { kind: 'status', status: 503, body: { a: 1 } },
+    times: 3,
+    label: 'busy',
   })
   expect(readFaults(document, 'the form')).toHaveLength(1)
   expect(() => faultOf(choice('status'), {}, FAULT_CHOICES)).toThrow('status is missing')
@@ -96,7 +118,10 @@ test('an input for another kind of strike is not offered beside one', () => {
 })
 
 const fault = (id: string): FaultReport => ({
-  ...{ id, struck: 1, match: { node: 'node-1' }, effect: { kind: 'exit-code', code: 1 } },
+  id,
+  struck: 1,
+  match: { node: 'node-1' },
+  effect: { kind: 'exit-code', code: 1 },
 })
 
 test('a fault is a sentence', () => {

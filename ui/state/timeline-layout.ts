@@ -39,7 +39,15 @@ function within({ from, to }: Span, whole: Span): Span {
 export const placeOf = (time: number, { from, to }: Span): number => (time - from) / (to - from)
 
 const STEPS = [
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  1,
+  2,
+  5,
+  10,
+  20,
+  50,
+  100,
+  200,
+  500,
   ...[1, 2, 5, 10, 15, 30].map((s) => s * 1000),
   ...[1, 2, 5, 10, 15, 30].map((m) => m * 60_000),
   ...[1, 2, 4, 6, 12, 24, 48, 168, 720].map((h) => h * 3_600_000),
@@ -65,8 +73,16 @@ export const LANES = ['agent', 'calls', 'machine', 'BMC', 'power', 'faults'] as 
 export type Lane = (typeof LANES)[number]
 
 const LANE_OF: Readonly<Record<TimelineMark['kind'], Lane>> = {
-  ...{ heartbeat: 'agent', call: 'calls', download: 'machine', command: 'machine', bmc: 'BMC', power: 'power' },
-  ...{ boot: 'power', pull: 'machine', fault: 'faults', lab: 'faults' },
+  heartbeat: 'agent',
+  call: 'calls',
+  download: 'machine',
+  command: 'machine',
+  bmc: 'BMC',
+  power: 'power',
+  boot: 'power',
+  pull: 'machine',
+  fault: 'faults',
+  lab: 'faults',
 }
 
 /** Marks that fall on one spot of a lane. */

@@ -20,7 +20,8 @@ export function ClockPanel() {
   useKeys(
     () => [
       {
-        ...{ key: 'p', does: 'pause the clock, or let it run' },
+        key: 'p',
+        does: 'pause the clock, or let it run',
         act: () => void setMode(clock.peek()?.mode === 'manual' ? 'real' : 'manual'),
       },
       { key: 'n', does: 'jump to the next event', act: () => void jump() },

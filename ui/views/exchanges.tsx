@@ -23,8 +23,11 @@ const [MOST_ROWS, MOST_ARROWS] = [300, 80]
 export function ExchangesView() {
   const { query } = route.value
   const filter: CallFilter = {
-    ...{ node: query['node'] ?? '', party: query['party'] ?? '', route: query['route'] ?? '' },
-    ...{ status: query['status'] ?? '', isWithoutReads: query['reads'] !== 'all' },
+    node: query['node'] ?? '',
+    party: query['party'] ?? '',
+    route: query['route'] ?? '',
+    status: query['status'] ?? '',
+    isWithoutReads: query['reads'] !== 'all',
   }
   const isDiagram = query['as'] === 'diagram'
   const [calls, setCalls] = useState<readonly Call[]>([])

@@ -7,9 +7,17 @@ import { readFaults, rows } from '../state/lab-state.js'
 
 /** A few words for conditions. */
 const CONDITION_WORDS: Readonly<Record<string, string>> = {
-  ...{ node: 'name or uuid', machine: 'id of a machine', state: 'provision state', step: 'step of the agent' },
-  ...{ phase: 'phase of the node', route: 'call, or the beginning of its path', to: 'who is asked' },
-  ...{ program: 'name of a program', disk: 'kernel name: sda', image: 'container image', bmc: 'call of the BMC' },
+  node: 'name or uuid',
+  machine: 'id of a machine',
+  state: 'provision state',
+  step: 'step of the agent',
+  phase: 'phase of the node',
+  route: 'call, or the beginning of its path',
+  to: 'who is asked',
+  program: 'name of a program',
+  disk: 'kernel name: sda',
+  image: 'container image',
+  bmc: 'call of the BMC',
 }
 
 const BMC_CALLS = ['read power', 'set power', 'set boot', 'read firmware', 'change firmware', 'read hardware']
@@ -160,7 +168,9 @@ function ConditionInput({
   onInput,
 }: InputProps & { name: string; choice: FaultChoice; texts: FormTexts }) {
   const closed: Readonly<Record<string, readonly string[]>> = {
-    ...{ state: FAULT_CHOICES.states, phase: FAULT_CHOICES.phases, to: choice.asked },
+    state: FAULT_CHOICES.states,
+    phase: FAULT_CHOICES.phases,
+    to: choice.asked,
   }
   const open = (): readonly string[] => {
     // A list of ten thousand would make the page slow; names can be typed.

@@ -27,8 +27,12 @@ interface Colours {
 export function paintBox() {
   const colours: Colours = {
     look: Object.fromEntries(LOOKS.map((look) => [look, colourOf(`look-${look}`)])) as Record<Look, string>,
-    ...{ text: colourOf('text'), quiet: colourOf('quiet'), cell: colourOf('cell'), chosen: colourOf('chosen') },
-    ...{ focus: colourOf('focus'), fault: colourOf('fault') },
+    text: colourOf('text'),
+    quiet: colourOf('quiet'),
+    cell: colourOf('cell'),
+    chosen: colourOf('chosen'),
+    focus: colourOf('focus'),
+    fault: colourOf('fault'),
   }
   return { colours, paths: markPaths() }
 }

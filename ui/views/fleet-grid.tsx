@@ -46,7 +46,11 @@ export function FleetGrid({ rows, size, version }: { rows: readonly Row[]; size:
     drawCells(
       canvas.current,
       {
-        ...{ rows, layout, selected: chosen, active: at, hasFocus },
+        rows,
+        layout,
+        selected: chosen,
+        active: at,
+        hasFocus,
         isStruck: (id) => allRows.struckBy(id).length > 0,
       },
       { top, width, height },

@@ -41,7 +41,8 @@ export function FleetView() {
       { key: 'g', does: 'grid or table', act: () => setForm((now) => (now === 'grid' ? 'table' : 'grid')) },
       { key: 'f', does: 'only what has an error', act: () => go({ view: 'fleet', query: { error: 'any' } }) },
       {
-        ...{ key: 'j', does: 'next machine; k the one before' },
+        key: 'j',
+        does: 'next machine; k the one before',
         act: () => document.querySelector<HTMLElement>('.grid, .table-box')?.focus(),
       },
       { key: 'a', does: 'select all that are shown', act: () => select(filteredNow().map(({ id }) => id)) },

@@ -261,7 +261,9 @@ function EventList({ timeline, shownTime }: { timeline: NodeTimeline; shownTime:
   const events = [
     ...timeline.states.map(({ state, from }) => ({ at: from, text: state, isBad: lookOf(state) === 'failed' })),
     ...timeline.steps.map(({ interface: owner, step, from, outcome }) => ({
-      ...{ at: from as string | null, text: `step ${owner}.${step}: ${outcome}`, isBad: outcome === 'failed' },
+      at: from as string | null,
+      text: `step ${owner}.${step}: ${outcome}`,
+      isBad: outcome === 'failed',
     })),
     ...timeline.marks.map(({ at, text, isBad }) => ({ at: at as string | null, text, isBad })),
   ]

@@ -41,7 +41,8 @@ export function RunView() {
 }
 
 const step = (key: string, does: string, by: number) => ({
-  ...{ key, does },
+  key,
+  does,
   act: () => {
     const hosts = [...document.querySelectorAll<HTMLElement>('.run-hosts > li')]
     const at = hosts.findIndex((host) => host.contains(document.activeElement))

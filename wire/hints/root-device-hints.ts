@@ -5,8 +5,17 @@ import { readSpecification, satisfies } from './specification.js'
 
 /** In the order in which Ironic names them. The agent knows `tran` besides. */
 const HINTS: Readonly<Record<string, 'number' | 'text' | 'flag'>> = {
-  ...{ size: 'number', model: 'text', wwn: 'text', serial: 'text', vendor: 'text', wwn_with_extension: 'text' },
-  ...{ wwn_vendor_extension: 'text', name: 'text', rotational: 'flag', hctl: 'text', by_path: 'text' },
+  size: 'number',
+  model: 'text',
+  wwn: 'text',
+  serial: 'text',
+  vendor: 'text',
+  wwn_with_extension: 'text',
+  wwn_vendor_extension: 'text',
+  name: 'text',
+  rotational: 'flag',
+  hctl: 'text',
+  by_path: 'text',
 }
 const AGENT_HINTS = { ...HINTS, tran: 'text' } as const satisfies typeof HINTS
 

@@ -86,7 +86,10 @@ function described(operation: Operation, path: string): Json {
       ...Object.entries(operation.query ?? {})
         .filter(([name]) => !own.includes(name))
         .map(([name, schema]) => ({
-          ...{ name, in: 'query', required: operation.required?.includes(name) ?? false, schema },
+          name,
+          in: 'query',
+          required: operation.required?.includes(name) ?? false,
+          schema,
           // Comma-separated.
           ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
         })),

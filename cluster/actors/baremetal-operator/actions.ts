@@ -65,7 +65,8 @@ export async function prepare(pass: HostPass): Promise<Result> {
   const { biosSettings: _bios, firmwareUpdates: _updates, ...rest } = host
   const { settings, updates } = firmware
   const wanted = {
-    ...{ ...rest, ...(raid ? { raid } : {}) },
+    ...rest,
+    ...(raid ? { raid } : {}),
     ...(settings ? { biosSettings: settings } : {}),
     ...(updates ? { firmwareUpdates: updates } : {}),
   }

@@ -102,7 +102,9 @@ export class AppliedHosts implements AsyncDisposable {
     for (const key of Object.keys(was)) if (!(key in is)) delete annotations[key]
     for (const [key, value] of Object.entries(is)) if (was[key] !== value) annotations[key] = value
     await kube.update({
-      ...{ ...found, ...members, ...rest },
+      ...found,
+      ...members,
+      ...rest,
       metadata: { ...found.metadata, annotations },
     } as never)
   }
@@ -115,9 +117,12 @@ export class AppliedHosts implements AsyncDisposable {
     if (node?.provision_state !== 'active' || wanted.spec['externallyProvisioned'] === true) return wanted
     const { image, customDeploy } = wanted.spec
     const status: Partial<BareMetalHostStatus> = {
-      ...{ operationalStatus: 'OK', poweredOn: node.power_state === 'power on' },
+      operationalStatus: 'OK',
+      poweredOn: node.power_state === 'power on',
       provisioning: {
-        ...{ ID: node.uuid, state: 'provisioned', bootMode: (wanted.spec['bootMode'] as string | undefined) ?? 'UEFI' },
+        ID: node.uuid,
+        state: 'provisioned',
+        bootMode: (wanted.spec['bootMode'] as string | undefined) ?? 'UEFI',
         ...(image ? { image } : {}),
         ...(customDeploy ? { customDeploy } : {}),
       },
@@ -190,7 +195,8 @@ function secretObject({ metadata, data = {}, stringData = {} }: SecretManifest, 
   const plain = Object.entries(data).map(([key, text]) => [key, text.replaceAll(/\s/g, '')])
   return object('Secret', {
     metadata: { name: metadata.name, namespace },
-    ...{ type: 'Opaque', data: Object.fromEntries([...plain, ...encoded]) as Record<string, string> },
+    type: 'Opaque',
+    data: Object.fromEntries([...plain, ...encoded]) as Record<string, string>,
   })
 }
 

@@ -31,7 +31,11 @@ async function scene({ without = [], ...options }: Partial<BareMetalOperatorPart
   await secret('ignition', { value: '{"ignition":{"version":"3.4.0"}}' })
   const at = (name: string) => ({ name, namespace: NAMESPACE })
   return {
-    ...{ lab, kube, does, start, operator: start() },
+    lab,
+    kube,
+    does,
+    start,
+    operator: start(),
     create: (
       name: string,
       number: number,
@@ -39,9 +43,12 @@ async function scene({ without = [], ...options }: Partial<BareMetalOperatorPart
       scheme = 'redfish-virtualmedia',
     ) =>
       kube.create<'BareMetalHost'>({
-        ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', metadata: at(name) },
+        apiVersion: 'metal3.io/v1alpha1',
+        kind: 'BareMetalHost',
+        metadata: at(name),
         spec: {
-          ...{ online: true, bootMACAddress: `52:54:00:b0:00:0${number}` },
+          online: true,
+          bootMACAddress: `52:54:00:b0:00:0${number}`,
           bmc: { address: `${scheme}://10.4.0.${number}:8000/redfish/v1/Systems/1`, credentialsName: 'bmc' },
           ...spec,
         },
@@ -81,8 +88,12 @@ test('a host shows its hardware, accounts, times and instance, and keeps a final
   const account = { credentials: { name: 'bmc', namespace: NAMESPACE }, credentialsVersion: expect.any(String) }
   const times = { start: expect.any(String), end: expect.any(String) }
   expect(status).toMatchObject({
-    ...{ operationalStatus: 'OK', errorMessage: '', errorCount: 0, hardwareProfile: 'unknown' },
-    ...{ goodCredentials: account, triedCredentials: account },
+    operationalStatus: 'OK',
+    errorMessage: '',
+    errorCount: 0,
+    hardwareProfile: 'unknown',
+    goodCredentials: account,
+    triedCredentials: account,
     provisioning: { customDeploy: CUSTOM.customDeploy, bootMode: 'UEFI', rootDeviceHints: { deviceName: '/dev/sda' } },
     operationHistory: { register: times, inspect: times, provision: times },
     hardware: {
@@ -181,6 +192,7 @@ test('a host that boots over the network waits while too many do, one with virtu
   await create('media', 2)
   await until('media', inState('available'))
   expect((await get('network')).status).toMatchObject({
-    ...{ operationalStatus: 'delayed', provisioning: { state: 'registering' } },
+    operationalStatus: 'delayed',
+    provisioning: { state: 'registering' },
   })
 })

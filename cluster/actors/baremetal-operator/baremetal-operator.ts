@@ -88,7 +88,10 @@ class HostController {
     this.#parts = parts
     this.#calls = calls
     this.#settings = {
-      ...{ ramdisk: PLACEHOLDER, buildsImages: false, mostDeployments: 5, mostBusy: 20 },
+      ramdisk: PLACEHOLDER,
+      buildsImages: false,
+      mostDeployments: 5,
+      mostBusy: 20,
       ...parts.settings,
     }
   }
@@ -171,7 +174,12 @@ class HostController {
   #passParts(): PassParts {
     const { kube, clock, random, behaviours, announce } = this.#parts
     return {
-      ...{ kube, calls: this.#calls, clock, random, behaviours, settings: this.#settings },
+      kube,
+      calls: this.#calls,
+      clock,
+      random,
+      behaviours,
+      settings: this.#settings,
       event: (does, because) => announce({ actor: NAME, does, ...(because ? { because } : {}) }),
       onAsk: (verb) => void this.asked.push(verb),
     }
@@ -241,7 +249,8 @@ interface AccountError {
 
 /** A spec as Go writes it: with structures and lists that are not there. */
 const asWritten = (spec: BareMetalHost['spec']): BareMetalHost['spec'] => ({
-  ...{ bmc: { address: '', credentialsName: '' }, ...spec },
+  bmc: { address: '', credentialsName: '' },
+  ...spec,
   ...(spec['raid'] ? { raid: { hardwareRAIDVolumes: null, softwareRAIDVolumes: null, ...spec['raid'] } } : {}),
 })
 

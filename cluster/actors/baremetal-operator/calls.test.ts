@@ -29,7 +29,8 @@ test.each(Object.keys(OPERATOR_SCENES))(
     const parts = { kube, clock, random, logger: silent, behaviours: new Behaviours([]), announce: () => {} }
     const onCall = stage.called
     await using _operator = runBareMetalOperator({
-      ...{ ...parts, ironic: lab },
+      ...parts,
+      ironic: lab,
       calls: { onCall: ({ method, path, body }) => onCall({ method, path, body }) },
     })
     await play(stage)

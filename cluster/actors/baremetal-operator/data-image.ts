@@ -15,7 +15,9 @@ const [UPDATE, RETRY, DETACHED] = [seconds(30), minutes(1), seconds(20)]
 type Status = Required<NonNullable<DataImage['status']>>
 
 const statusOf = ({ status }: DataImage): Status => ({
-  ...{ attachedImage: { url: '' }, error: { count: 0, message: '' }, lastReconciled: '' },
+  attachedImage: { url: '' },
+  error: { count: 0, message: '' },
+  lastReconciled: '',
   ...status,
 })
 

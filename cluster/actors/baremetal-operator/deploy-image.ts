@@ -64,9 +64,14 @@ export async function deployImage(parts: DeployImageParts): Promise<RamdiskSourc
   const image = await kube.find('PreprovisioningImage', { name, namespace })
   if (!image) {
     await kube.create<'PreprovisioningImage'>({
-      ...{ apiVersion: apiVersionOf('PreprovisioningImage'), kind: 'PreprovisioningImage', spec },
+      apiVersion: apiVersionOf('PreprovisioningImage'),
+      kind: 'PreprovisioningImage',
+      spec,
       metadata: {
-        ...{ name, namespace, finalizers: [FINALIZER], ownerReferences: [ownedBy(managed, true)] },
+        name,
+        namespace,
+        finalizers: [FINALIZER],
+        ownerReferences: [ownedBy(managed, true)],
         ...(labels ? { labels } : {}),
       },
     })
@@ -116,7 +121,8 @@ function sourceOf({ host, ramdisk }: DeployImageParts, { status }: Preprovisioni
   const deployKernel = kernelUrl ? kernelUrl : ramdisk.deployKernel
   if (deployKernel === undefined) return null
   return {
-    ...{ deployKernel, deployRamdisk: imageUrl! },
+    deployKernel,
+    deployRamdisk: imageUrl!,
     ...(extraKernelParams ? { kernelParameters: extraKernelParams } : {}),
   }
 }
@@ -131,6 +137,9 @@ export async function releaseDeployImage(kube: KubeClient, { metadata }: Managed
 }
 
 export const ownedBy = ({ metadata }: Pick<ManagedHost, 'metadata'>, controller: boolean) => ({
-  ...{ apiVersion: apiVersionOf('BareMetalHost'), kind: 'BareMetalHost', name: metadata.name, uid: metadata.uid },
+  apiVersion: apiVersionOf('BareMetalHost'),
+  kind: 'BareMetalHost',
+  name: metadata.name,
+  uid: metadata.uid,
   ...(controller ? { controller } : {}),
 })

@@ -22,8 +22,14 @@ interface BiosSetting extends Record<string, unknown> {
 
 /** Members of a setting in a FirmwareSchema: Ironic's. */
 const SCHEMA_MEMBERS = [
-  ...['attribute_type', 'allowable_values', 'lower_bound', 'upper_bound', 'min_length', 'max_length'],
-  ...['read_only', 'unique'],
+  'attribute_type',
+  'allowable_values',
+  'lower_bound',
+  'upper_bound',
+  'min_length',
+  'max_length',
+  'read_only',
+  'unique',
 ]
 
 export interface FirmwareReaderParts extends ActorParts {
@@ -168,7 +174,8 @@ class FirmwareReader {
     }
     const shown = bios.filter((each) => !each.name.includes('Password') && each['attribute_type'] !== 'Password')
     return kube.create<'FirmwareSchema'>({
-      ...{ apiVersion: apiVersionOf('FirmwareSchema'), kind: 'FirmwareSchema' },
+      apiVersion: apiVersionOf('FirmwareSchema'),
+      kind: 'FirmwareSchema',
       metadata: { name, namespace, ownerReferences: [owner] },
       spec: {
         ...(manufacturer ? { hardwareVendor: manufacturer } : {}),
@@ -188,7 +195,8 @@ class FirmwareReader {
     const valid: Verdict = { type: 'Valid', status: 'True', reason: 'OK', message: '' }
     if (isOther && wrong)
       Object.assign(valid, {
-        ...{ status: 'False', reason: 'InvalidComponent' },
+        status: 'False',
+        reason: 'InvalidComponent',
         message:
           `Invalid Firmware Components: [component ${wrong.component} is invalid, only 'bmc', 'bios', or names ` +
           `starting with 'nic:' are allowed as update names]`,
@@ -229,7 +237,9 @@ const schemaOf = (setting: BiosSetting): Record<string, unknown> =>
 /** GetSchemaName: a name that hardware with the same settings shares. */
 function schemaName(bios: readonly BiosSetting[]): string {
   const words = bios.flatMap((each) => [
-    ...[each.name, String(each['attribute_type'] ?? ''), ...((each['allowable_values'] ?? []) as string[])],
+    each.name,
+    String(each['attribute_type'] ?? ''),
+    ...((each['allowable_values'] ?? []) as string[]),
     ...['lower_bound', 'upper_bound', 'min_length', 'max_length', 'read_only'].flatMap((name) =>
       each[name] === null || each[name] === undefined ? [] : String(each[name]),
     ),

@@ -116,7 +116,8 @@ export const componentsOf = (firmware: readonly FirmwareItem[]): FirmwareCompone
   firmware
     .filter(({ component }) => /^(bios$|bmc$|nic:)/.test(component))
     .map((item) => ({
-      ...{ component: item.component, initialVersion: item.initial_version },
+      component: item.component,
+      initialVersion: item.initial_version,
       ...(item.current_version ? { currentVersion: item.current_version } : {}),
       ...(item.last_version_flashed ? { lastVersionFlashed: item.last_version_flashed } : {}),
       updatedAt: item.updated_at ? kubeTime(Date.parse(item.updated_at)) : null,

@@ -23,7 +23,9 @@ export async function keepHardware(kube: KubeClient, host: ManagedHost, hardware
   if (host.metadata.deletionTimestamp !== undefined) return
   const owner = { ...ownedBy(host, true), blockOwnerDeletion: true }
   await kube.create<'HardwareData'>({
-    ...{ apiVersion: apiVersionOf('HardwareData'), kind: 'HardwareData', spec: { hardware } },
+    apiVersion: apiVersionOf('HardwareData'),
+    kind: 'HardwareData',
+    spec: { hardware },
     metadata: { name, namespace, finalizers: [FINALIZER], ownerReferences: [owner] },
   })
 }

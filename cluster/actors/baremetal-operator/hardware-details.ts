@@ -81,16 +81,21 @@ export function hardwareDetails(found: JsonObject): HardwareDetails {
   const { vendor: biosVendor, version, build_date: date } = vendor?.firmware ?? {}
   return {
     systemVendor: filled({
-      ...{ manufacturer: vendor?.manufacturer, productName: vendor?.product_name, serialNumber: vendor?.serial_number },
+      manufacturer: vendor?.manufacturer,
+      productName: vendor?.product_name,
+      serialNumber: vendor?.serial_number,
     }),
     firmware: { bios: filled({ vendor: biosVendor, version, date }) },
     cpu: filled({
-      ...{ arch: cpu?.architecture, model: cpu?.model_name, count: cpu?.count },
+      arch: cpu?.architecture,
+      model: cpu?.model_name,
+      count: cpu?.count,
       clockMegahertz: Math.round(Number.parseFloat(cpu?.frequency ?? '')) || 0,
       flags: [...(cpu?.flags ?? [])].sort(),
     }),
     ...filled({
-      ...{ ramMebibytes: memory?.physical_mb, hostname },
+      ramMebibytes: memory?.physical_mb,
+      hostname,
       nics: (inventory.interfaces ?? []).flatMap((nic) =>
         nicsOf(nic, plugins.all_interfaces?.[nic.name]?.pxe_enabled ?? false, plugins.parsed_lldp?.[nic.name]),
       ),
@@ -108,10 +113,14 @@ function nicsOf(nic: Interface, pxe: boolean, lldp: Record<string, unknown> | un
     switchSystemName: lldp?.['switch_system_name'],
   })
   const entry = (ip: string | null | undefined): HardwareNic => ({
-    ...{ name: nic.name, mac: nic.mac_address },
+    name: nic.name,
+    mac: nic.mac_address,
     ...filled({
       model: `${nic.vendor ?? ''} ${nic.product ?? ''}`.trimStart(),
-      ...{ ip, speedGbps: Math.trunc((nic.speed_mbps ?? 0) / 1000), pxe, pciAddress: nic.pci_address },
+      ip,
+      speedGbps: Math.trunc((nic.speed_mbps ?? 0) / 1000),
+      pxe,
+      pciAddress: nic.pci_address,
       lldp: Object.keys(neighbour).length > 0 ? neighbour : undefined,
     }),
   })
@@ -125,8 +134,14 @@ function storageOf(disk: Disk): JsonObject {
     alternateNames: [name, path].filter(Boolean),
     rotational,
     type: rotational ? 'HDD' : name.startsWith('/dev/nvme') ? 'NVME' : 'SSD',
-    ...{ sizeBytes: disk.size, vendor: disk.vendor, model: disk.model, serialNumber: disk.serial, wwn: disk.wwn },
-    ...{ wwnVendorExtension: disk.wwn_vendor_extension, wwnWithExtension: disk.wwn_with_extension, hctl: disk.hctl },
+    sizeBytes: disk.size,
+    vendor: disk.vendor,
+    model: disk.model,
+    serialNumber: disk.serial,
+    wwn: disk.wwn,
+    wwnVendorExtension: disk.wwn_vendor_extension,
+    wwnWithExtension: disk.wwn_with_extension,
+    hctl: disk.hctl,
   })
 }
 

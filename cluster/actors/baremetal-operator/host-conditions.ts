@@ -12,13 +12,18 @@ const NO = (reason: string): Verdict => ['False', reason]
 
 /** Reasons of states in which something is under way. */
 const PROGRESS: Partial<Record<ProvisioningState, string>> = {
-  ...{ inspecting: 'Inspecting', preparing: 'Preparing', provisioning: 'Provisioning' },
-  ...{ deprovisioning: 'Deprovisioning', deleting: 'Deleting' },
+  inspecting: 'Inspecting',
+  preparing: 'Preparing',
+  provisioning: 'Provisioning',
+  deprovisioning: 'Deprovisioning',
+  deleting: 'Deleting',
   'powering off before delete': 'PoweringOffBeforeDelete',
 }
 
 const HEALTH: Readonly<Record<string, Verdict>> = {
-  ...{ OK: YES('Healthy'), Warning: NO('Warning'), Critical: NO('CriticalError') },
+  OK: YES('Healthy'),
+  Warning: NO('Warning'),
+  Critical: NO('CriticalError'),
 }
 
 /** Conditions that follow from the state, without those of the power and the hardware. */

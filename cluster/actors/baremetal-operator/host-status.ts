@@ -9,8 +9,14 @@ export type ManagedHost = BareMetalHost & { status: BareMetalHostStatus }
 export const managed = (host: BareMetalHost): ManagedHost => ({
   ...host,
   status: {
-    ...{ operationalStatus: '', goodCredentials: {}, triedCredentials: {}, errorMessage: '', poweredOn: false },
-    ...{ errorCount: 0, provisioningFailCount: 0, ...host.status },
+    operationalStatus: '',
+    goodCredentials: {},
+    triedCredentials: {},
+    errorMessage: '',
+    poweredOn: false,
+    errorCount: 0,
+    provisioningFailCount: 0,
+    ...host.status,
     provisioning: { ID: '', state: '', image: NO_IMAGE, ...host.status?.provisioning },
     operationHistory: { ...NEVER, ...host.status?.operationHistory },
   },
@@ -45,7 +51,10 @@ type Operation = keyof NonNullable<BareMetalHostStatus['operationHistory']>
 
 /** States whose times are kept, with their names in `operationHistory`. */
 const OPERATIONS: Partial<Record<ProvisioningState, Operation>> = {
-  ...{ registering: 'register', inspecting: 'inspect', provisioning: 'provision', deprovisioning: 'deprovision' },
+  registering: 'register',
+  inspecting: 'inspect',
+  provisioning: 'provision',
+  deprovisioning: 'deprovision',
 }
 
 export function beginOperation(status: BareMetalHostStatus, state: ProvisioningState, clock: Clock): void {

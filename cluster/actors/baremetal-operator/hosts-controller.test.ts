@@ -58,7 +58,9 @@ async function scene(lab: StagedLab) {
   const operator = runBareMetalOperator({ ...parts, ironic: lab, calls })
   onTestFinished(() => operator[Symbol.asyncDispose]())
   const controller = new AppliedHosts({
-    ...{ kube, logger: silent, ironic: lab },
+    kube,
+    logger: silent,
+    ironic: lab,
     onChange: (report) => {
       reports.push(report)
       for (const wake of waiting) wake()
@@ -67,7 +69,9 @@ async function scene(lab: StagedLab) {
   onTestFinished(() => controller[Symbol.asyncDispose]())
   const latest = (name: string) => reports.findLast((report) => report.name === `metal3/${name}`)
   return {
-    ...{ operator, kube, made },
+    operator,
+    kube,
+    made,
     apply(...manifests: string[]): void {
       if (manifests.length === 0) return controller.apply([])
       const text = [...(manifests[0]!.includes('kind: Secret') ? [] : [SECRETS]), ...manifests].join('---\n')

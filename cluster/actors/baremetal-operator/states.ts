@@ -244,5 +244,11 @@ interface BusyNode {
 
 const BUSY: ReadonlySet<string> = new Set<ProvisioningState>(['inspecting', 'provisioning', 'deprovisioning'])
 const BUSY_NODES: ReadonlySet<string> = new Set([
-  ...['cleaning', 'clean wait', 'inspecting', 'inspect wait', 'deploying', 'wait call-back', 'deleting'],
+  'cleaning',
+  'clean wait',
+  'inspecting',
+  'inspect wait',
+  'deploying',
+  'wait call-back',
+  'deleting',
 ])

@@ -84,7 +84,8 @@ function merged(current: KubeObject, { metadata, ...rest }: ManifestObject): Kub
   const { status: _, ...wanted } = rest as typeof rest & { status?: unknown }
   const { labels, annotations } = metadata
   return {
-    ...{ ...current, ...wanted },
+    ...current,
+    ...wanted,
     metadata: {
       ...current.metadata,
       ...(labels ? { labels: { ...current.metadata.labels, ...labels } } : {}),

@@ -140,7 +140,8 @@ describe('an upgrade', () => {
       return conditionOf(one.status?.conditions, 'Failing')?.status === 'True'
     })
     expect(conditionOf(status!.conditions, 'Failing')).toMatchObject({
-      ...{ reason: 'ClusterOperatorNotAvailable', message: 'Cluster operator baremetal is not available' },
+      reason: 'ClusterOperatorNotAvailable',
+      message: 'Cluster operator baremetal is not available',
     })
     expect(status!.history[0]).toMatchObject({ state: 'Partial', version: '4.13.0', completionTime: null })
   })
@@ -200,7 +201,10 @@ describe('a release that is not accepted', () => {
     }
     await ask({ image: next.image })
     expect((await completed('4.13.0')).status!.history.map(({ version }) => version)).toEqual([
-      ...['4.13.0', '4.13.1', '4.13.0', '4.12.0'],
+      '4.13.0',
+      '4.13.1',
+      '4.13.0',
+      '4.12.0',
     ])
     const before = await release('4.12.0')
     await ask({ image: before.image })

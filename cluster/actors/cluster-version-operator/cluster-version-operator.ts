@@ -117,7 +117,9 @@ async function createdOnce({ kube, random, logger }: ActorParts): Promise<void> 
 }
 
 const newClusterVersion = (clusterID: string) => ({
-  ...{ apiVersion: 'config.openshift.io/v1', kind: 'ClusterVersion' as const, metadata: AT },
+  apiVersion: 'config.openshift.io/v1',
+  kind: 'ClusterVersion' as const,
+  metadata: AT,
   spec: { clusterID },
 })
 

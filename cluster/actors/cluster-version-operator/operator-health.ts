@@ -33,14 +33,15 @@ export function operatorProblem(
   if (!isNew && available?.status !== 'True') {
     const failure = `Cluster operator ${name} is not available`
     const progress = `the cluster operator ${name} is not available`
-    return { ...{ operator: name, reason: 'ClusterOperatorNotAvailable' }, progress, failure }
+    return { operator: name, reason: 'ClusterOperatorNotAvailable', progress, failure }
   }
   if (degraded?.status === 'True') {
     const until = Date.parse(degraded.lastTransitionTime) + DEGRADED
     const isOver = clock.now() >= until
     const over = `wait has exceeded 40 minutes for these operators: ${name}`
     return {
-      ...{ operator: name, reason: 'ClusterOperatorDegraded' },
+      operator: name,
+      reason: 'ClusterOperatorDegraded',
       progress: isOver ? over : `waiting up to 40 minutes on ${name}`,
       ...(isOver ? { failure: `Cluster operator ${name} is degraded` } : { failure: null, until }),
     }
@@ -48,8 +49,10 @@ export function operatorProblem(
   const has = new Map(actual?.status?.versions.map((one) => [one.name, one.version]))
   if (isNew || versions.some((one) => has.get(one.name) !== one.version))
     return {
-      ...{ operator: name, reason: 'ClusterOperatorUpdating' },
-      ...{ progress: `waiting on ${name}`, failure: null },
+      operator: name,
+      reason: 'ClusterOperatorUpdating',
+      progress: `waiting on ${name}`,
+      failure: null,
     }
   return undefined
 }

@@ -26,10 +26,13 @@ export function rollbackProblem(
   if (!status || !current || !first) return undefined
   if (!readVersion(version)) {
     const message = `${JSON.stringify(version)} is no semantic version`
-    return { ...{ name, reason: 'InvalidDesiredVersion', message }, isFinal: false }
+    return { name, reason: 'InvalidDesiredVersion', message, isFinal: false }
   }
   const low = (message: string, isFinal = false): FailedPrecondition => ({
-    ...{ name, reason: 'LowDesiredVersion', message, isFinal },
+    name,
+    reason: 'LowDesiredVersion',
+    message,
+    isFinal,
   })
   if (isOlder(version, first.version))
     return low(`${version} is older than ${first.version}, which the cluster was installed with`, true)

@@ -29,7 +29,9 @@ export const withValidity = (status: VersionStatus, problem: string | undefined,
   problem === undefined
     ? without(status, 'Invalid')
     : withConditions(status, clock, {
-        ...{ type: 'Invalid', status: 'True', reason: 'InvalidClusterVersion' },
+        type: 'Invalid',
+        status: 'True',
+        reason: 'InvalidClusterVersion',
         message: `The cluster version is invalid: ${problem}`,
       })
 
@@ -46,7 +48,9 @@ export const withAcceptance = (
     refused
       ? { type: 'ReleaseAccepted', status: 'False', reason: refused.step, message: refused.message }
       : {
-          ...{ type: 'ReleaseAccepted', status: 'True', reason: 'PayloadLoaded' },
+          type: 'ReleaseAccepted',
+          status: 'True',
+          reason: 'PayloadLoaded',
           message: `Payload loaded version=${JSON.stringify(version)} image=${JSON.stringify(image)}`,
         },
   )
@@ -99,7 +103,9 @@ export function withProgress(status: VersionStatus, { done, total, waitsFor }: A
       ? { type: 'Failing', status: 'True', reason, message: failing.failure! }
       : { type: 'Failing', status: 'False' },
     {
-      ...{ type: 'Progressing', status: 'True', reason },
+      type: 'Progressing',
+      status: 'True',
+      reason,
       message: failing ? `Unable to apply ${version}: ${names}` : `Working towards ${version}: ${share}, ${names}`,
     },
   )

@@ -47,8 +47,10 @@ async function stop(): Promise<void> {
 
 const create = (spec: PreprovisioningImage['spec'], name = 'worker-0') =>
   scene.kube.create<'PreprovisioningImage'>({
-    ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'PreprovisioningImage' },
-    ...{ metadata: { name, namespace: NAMESPACE }, spec },
+    apiVersion: 'metal3.io/v1alpha1',
+    kind: 'PreprovisioningImage',
+    metadata: { name, namespace: NAMESPACE },
+    spec,
   })
 
 const until = (holds: (image: PreprovisioningImage) => boolean, name = 'worker-0') =>
@@ -131,7 +133,9 @@ describe('the image of a host', () => {
   ])('cannot be made with the network settings %j', async (stringData, why) => {
     await start()
     await scene.kube.create({
-      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'network', namespace: NAMESPACE } },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'network', namespace: NAMESPACE },
       stringData: stringData as Record<string, string>,
     })
     await create({ acceptFormats: ['iso'], networkDataName: 'network' })

@@ -73,7 +73,11 @@ export async function runImageCustomizationController(
       config: configFor(parts, {}),
       configOf: (key) => configs.get(key),
       secret: urlSafeToken(random),
-      ...{ host: '127.0.0.1', port: parts.port, clock, random, logger },
+      host: '127.0.0.1',
+      port: parts.port,
+      clock,
+      random,
+      logger,
     }),
   )
 
@@ -224,7 +228,9 @@ function configFor(
   if (!behaviours.has(EMBEDS_THE_AGENT)) return JSON.stringify({ ignition: { version: '3.2.0' } })
   return JSON.stringify(
     agentConfig({
-      ...{ ironicUrls: [ironicUrl], image: agentImage, ...own },
+      ironicUrls: [ironicUrl],
+      image: agentImage,
+      ...own,
       ...(registriesConf === undefined ? {} : { registriesConf }),
     }),
   )

@@ -54,7 +54,11 @@ function keyfile(one: NetworkInterface, state: NetworkState): string {
     ]
   }
   return [
-    ...['[connection]', `id=${one.name}`, `type=${one.type ?? 'ethernet'}`, `interface-name=${one.name}`, ''],
+    '[connection]',
+    `id=${one.name}`,
+    `type=${one.type ?? 'ethernet'}`,
+    `interface-name=${one.name}`,
+    '',
     ...(mac === undefined ? [] : ['[ethernet]', `mac-address=${mac}`, '']),
     ...family('ipv4'),
     ...family('ipv6'),

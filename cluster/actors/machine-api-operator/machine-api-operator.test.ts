@@ -25,25 +25,33 @@ function scene(without: string[] = []) {
     })
   }
   return {
-    ...{ ...made, inState },
+    ...made,
+    inState,
     host: async (name: string, { state = 'available', labels = {} } = {}) => {
       await kube.create<'BareMetalHost'>({
-        ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', metadata: { name, namespace, labels } },
+        apiVersion: 'metal3.io/v1alpha1',
+        kind: 'BareMetalHost',
+        metadata: { name, namespace, labels },
         spec: { online: false },
       })
       await inState(name, state)
     },
     set: (replicas: number, hostSelector?: { matchLabels: Record<string, string> }) =>
       kube.create<'MachineSet'>({
-        ...{ apiVersion: 'machine.openshift.io/v1beta1', kind: 'MachineSet', metadata: { name: 'workers', namespace } },
+        apiVersion: 'machine.openshift.io/v1beta1',
+        kind: 'MachineSet',
+        metadata: { name: 'workers', namespace },
         spec: {
-          ...{ replicas, selector: { matchLabels: { set: 'workers' } } },
+          replicas,
+          selector: { matchLabels: { set: 'workers' } },
           template: {
             metadata: { labels: { set: 'workers' } },
             spec: {
               providerSpec: {
                 value: {
-                  ...{ image, customDeploy, userData: { name: 'worker-user-data' } },
+                  image,
+                  customDeploy,
+                  userData: { name: 'worker-user-data' },
                   ...(hostSelector ? { hostSelector } : {}),
                 },
               },
@@ -68,7 +76,10 @@ describe('a machine set', () => {
     await lab.rest()
     for (const name of ['a', 'b'])
       expect(await lab.spec(name)).toMatchObject({
-        ...{ online: true, image, customDeploy, userData: { name: 'worker-user-data', namespace } },
+        online: true,
+        image,
+        customDeploy,
+        userData: { name: 'worker-user-data', namespace },
         consumerRef: { kind: 'Machine', namespace, apiVersion: 'machine.openshift.io/v1beta1' },
       })
     const consumers = await Promise.all(['a', 'b'].map(async (name) => (await lab.spec(name)).consumerRef!.name))
@@ -131,7 +142,9 @@ describe('a machine', () => {
     expect(machine!.spec.providerID).toBe(providerID)
     expect((await lab.kube.get('Node', { name: 'a' })).spec!.providerID).toBe(providerID)
     expect((await lab.kube.get('MachineSet', { name: 'workers', namespace })).status).toEqual({
-      ...{ replicas: 1, readyReplicas: 1, availableReplicas: 1 },
+      replicas: 1,
+      readyReplicas: 1,
+      availableReplicas: 1,
     })
   })
 

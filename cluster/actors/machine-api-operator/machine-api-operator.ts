@@ -28,7 +28,10 @@ function runReport(parts: ActorParts): AsyncDisposable {
     const found =
       (await kube.find('ClusterOperator', AT)) ??
       (await kube.create<'ClusterOperator'>({
-        ...{ apiVersion: apiVersionOf('ClusterOperator'), kind: 'ClusterOperator', metadata: AT, spec: {} },
+        apiVersion: apiVersionOf('ClusterOperator'),
+        kind: 'ClusterOperator',
+        metadata: AT,
+        spec: {},
       }))
     let { conditions } = found.status ?? {}
     const message = `Cluster Machine API Operator is available at operator: ${version}`

@@ -29,14 +29,16 @@ export function runMachineSetController(parts: ActorParts): AsyncDisposable {
     if (behaviours.has(REPLACES_MACHINES)) {
       if (machines.length < replicas) {
         announce({
-          ...{ actor: NAME, does: `adds ${count(replicas - machines.length)} to ${at.name}` },
+          actor: NAME,
+          does: `adds ${count(replicas - machines.length)} to ${at.name}`,
           because: `it asks for ${replicas}, and has ${machines.length}`,
         })
         for (let each = machines.length; each < replicas; each++) await create(set)
       } else if (machines.length > replicas) {
         const going = [...machines].sort(byDeletion).slice(0, machines.length - replicas)
         announce({
-          ...{ actor: NAME, does: `removes ${going.map(({ metadata }) => metadata.name).join(' and ')}` },
+          actor: NAME,
+          does: `removes ${going.map(({ metadata }) => metadata.name).join(' and ')}`,
           because: `${at.name} asks for ${replicas}, and has ${machines.length}`,
         })
         for (const { metadata } of going) await kube.delete('Machine', { name: metadata.name, namespace })
@@ -51,9 +53,12 @@ export function runMachineSetController(parts: ActorParts): AsyncDisposable {
   const create = async ({ metadata, spec }: MachineSet): Promise<void> => {
     const { name, uid, namespace } = metadata
     await kube.create<'Machine'>({
-      ...{ apiVersion: apiVersionOf('Machine'), kind: 'Machine', spec: spec.template.spec },
+      apiVersion: apiVersionOf('Machine'),
+      kind: 'Machine',
+      spec: spec.template.spec,
       metadata: {
-        ...{ name: `${name}-${suffix()}`, ...(namespace === undefined ? {} : { namespace }) },
+        name: `${name}-${suffix()}`,
+        ...(namespace === undefined ? {} : { namespace }),
         labels: { ...spec.template.metadata?.labels, ...spec.selector.matchLabels },
         finalizers: [MACHINE_FINALIZER],
         ownerReferences: [{ apiVersion: apiVersionOf('MachineSet'), kind: 'MachineSet', name, uid, controller: true }],
@@ -73,7 +78,8 @@ export function runMachineSetController(parts: ActorParts): AsyncDisposable {
           kind: 'Machine',
           keysOf: async ({ namespace = '' }) =>
             (await kube.list('MachineSet', { namespace })).items.map(({ metadata }) => ({
-              ...{ name: metadata.name, namespace },
+              name: metadata.name,
+              namespace,
             })),
         },
       ],

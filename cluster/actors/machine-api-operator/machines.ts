@@ -71,14 +71,16 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     if (free.length === 0) {
       if (machine.status?.phase === undefined)
         announce({
-          ...{ actor: NAME, does: `waits with ${machine.metadata.name}` },
+          actor: NAME,
+          does: `waits with ${machine.metadata.name}`,
           because: 'no available BareMetalHost was found',
         })
       return undefined
     }
     const chosen = free[Math.floor(random.next() * free.length)]!
     announce({
-      ...{ actor: NAME, does: `takes host ${chosen.metadata.name} for ${machine.metadata.name}` },
+      actor: NAME,
+      does: `takes host ${chosen.metadata.name} for ${machine.metadata.name}`,
       because: free.length === 1 ? 'it is the only free one' : `it is one of ${free.length} that are free`,
     })
     return kube.update<'BareMetalHost'>(claimed(chosen, machine))
@@ -141,7 +143,9 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     const isDrained = machine.metadata.annotations?.[EXCLUDE_DRAINING] !== undefined || !node
     if (!isDrained && node.spec?.unschedulable !== true && behaviours.has(DRAINS_BEFORE_DELETION)) {
       announce({
-        ...{ actor: NAME, does: `drains ${node.metadata.name}`, because: `${machine.metadata.name} is deleted` },
+        actor: NAME,
+        does: `drains ${node.metadata.name}`,
+        because: `${machine.metadata.name} is deleted`,
       })
       await kube.patch('Node', node.metadata, { spec: { unschedulable: true } })
     }

@@ -54,7 +54,9 @@ export function runConfigOperator(parts: ActorParts, serverUrl: string): AsyncDi
     if (await kube.find('MachineConfigPool', { name: role })) return
     const labels = role === 'master' ? { [REQUIRED_FOR_UPGRADE]: '' } : {}
     await kube.create<'MachineConfigPool'>({
-      ...{ apiVersion: apiVersionOf('MachineConfigPool'), kind: 'MachineConfigPool', metadata: { name: role, labels } },
+      apiVersion: apiVersionOf('MachineConfigPool'),
+      kind: 'MachineConfigPool',
+      metadata: { name: role, labels },
       spec: {
         machineConfigSelector: { matchLabels: { [ROLE]: role } },
         nodeSelector: { matchLabels: { [nodeRoleLabel(role)]: '' } },
@@ -81,7 +83,10 @@ export function runConfigOperator(parts: ActorParts, serverUrl: string): AsyncDi
     const found =
       (await kube.find('ClusterOperator', AT)) ??
       (await kube.create<'ClusterOperator'>({
-        ...{ apiVersion: apiVersionOf('ClusterOperator'), kind: 'ClusterOperator', metadata: AT, spec: {} },
+        apiVersion: apiVersionOf('ClusterOperator'),
+        kind: 'ClusterOperator',
+        metadata: AT,
+        spec: {},
       }))
     const required = pools.filter(({ metadata }) => metadata.labels?.[REQUIRED_FOR_UPGRADE] !== undefined)
     const isThere = behaviours.has(WAITS_FOR_POOLS)
@@ -130,7 +135,9 @@ export function runConfigOperator(parts: ActorParts, serverUrl: string): AsyncDi
         : { type: 'Progressing', status: 'True' as const, message: `Working towards ${version}` },
       pool
         ? {
-            ...{ type: 'Degraded', status: 'True' as const, reason: 'RequiredPoolsFailed' },
+            type: 'Degraded',
+            status: 'True' as const,
+            reason: 'RequiredPoolsFailed',
             message: `Unable to apply ${version}: error during syncRequiredMachineConfigPools: ${name}: ${why ?? ''}`,
           }
         : { type: 'Degraded', status: 'False' as const },

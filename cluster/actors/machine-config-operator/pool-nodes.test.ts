@@ -9,7 +9,9 @@ const [OLD, NEW] = ['rendered-worker-old', 'rendered-worker-new']
 const meta = (name: string) => ({ name, uid: name, resourceVersion: '1', generation: 1, creationTimestamp: '' })
 
 const pool = (spec: Partial<MachineConfigPool['spec']> = {}): MachineConfigPool => ({
-  ...{ apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfigPool', metadata: meta('worker') },
+  apiVersion: 'machineconfiguration.openshift.io/v1',
+  kind: 'MachineConfigPool',
+  metadata: meta('worker'),
   spec: {
     nodeSelector: { matchLabels: { 'node-role.kubernetes.io/worker': '' } },
     configuration: { name: NEW },
@@ -31,7 +33,8 @@ const node = (name: string, shown: Shown = {}): KubeNode => {
   const { current = OLD, desired = current, state = 'Done', reason = '', ready = true, cordoned = false } = shown
   const labels = (shown.labels ?? ['worker']).map((role) => [`node-role.kubernetes.io/${role}`, ''])
   return {
-    ...{ apiVersion: 'v1', kind: 'Node' },
+    apiVersion: 'v1',
+    kind: 'Node',
     metadata: {
       ...meta(name),
       labels: Object.fromEntries(labels) as Record<string, string>,
@@ -69,8 +72,11 @@ test('a node of the control plane that takes workloads too belongs to the contro
 
 const stateOf = (status: NonNullable<MachineConfigPool['status']>) => ({
   counts: [
-    ...[status.machineCount, status.readyMachineCount, status.updatedMachineCount],
-    ...[status.unavailableMachineCount, status.degradedMachineCount],
+    status.machineCount,
+    status.readyMachineCount,
+    status.updatedMachineCount,
+    status.unavailableMachineCount,
+    status.degradedMachineCount,
   ],
   ...Object.fromEntries(status.conditions!.map(({ type, status: is, message }) => [type, `${is} ${message}`.trim()])),
 })
@@ -82,8 +88,11 @@ describe('what a pool says', () => {
     const before = { ...pool(), status: { ...poolStatus(pool(), [], clock), configuration: { name: OLD } } }
     const status = poolStatus(before, nodes, clock)
     expect(stateOf(status)).toEqual({
-      ...{ counts: [3, 1, 1, 1, 0], Updated: 'False', Updating: `True All nodes are updating to MachineConfig ${NEW}` },
-      ...{ NodeDegraded: 'False', Degraded: 'False' },
+      counts: [3, 1, 1, 1, 0],
+      Updated: 'False',
+      Updating: `True All nodes are updating to MachineConfig ${NEW}`,
+      NodeDegraded: 'False',
+      Degraded: 'False',
     })
     expect(status.configuration).toEqual({ name: OLD })
   })
@@ -91,11 +100,9 @@ describe('what a pool says', () => {
   test('when all of them are done, and it is their configuration from then on', () => {
     const status = poolStatus(pool(), [node('a', { current: NEW })], clock)
     expect(stateOf(status)).toMatchObject({
-      ...{
-        counts: [1, 1, 1, 0, 0],
-        Updated: `True All nodes are updated with MachineConfig ${NEW}`,
-        Updating: 'False',
-      },
+      counts: [1, 1, 1, 0, 0],
+      Updated: `True All nodes are updated with MachineConfig ${NEW}`,
+      Updating: 'False',
     })
     expect(status.configuration).toEqual({ name: NEW })
   })

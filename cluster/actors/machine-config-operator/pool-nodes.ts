@@ -84,7 +84,9 @@ export function poolStatus(
   let conditions = pool.status?.conditions
   for (const condition of [
     {
-      ...{ type: 'Updated', reason: '', status: all ? ('True' as const) : ('False' as const) },
+      type: 'Updated',
+      reason: '',
+      status: all ? ('True' as const) : ('False' as const),
       message: all ? `All nodes are updated with ${line}` : '',
     },
     { type: 'Updating', reason: '', ...updating },

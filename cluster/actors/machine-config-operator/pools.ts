@@ -27,7 +27,8 @@ export function runPoolController(parts: ActorParts): AsyncDisposable {
     if (pool.spec.configuration?.name === name) return pool
     const isFirst = pool.spec.configuration === undefined
     announce({
-      ...{ actor: NAME, does: `renders ${short(name)} for pool ${pool.metadata.name}` },
+      actor: NAME,
+      does: `renders ${short(name)} for pool ${pool.metadata.name}`,
       because: isFirst
         ? `it is the configuration of ${releaseVersion}`
         : `the configuration of ${releaseVersion} differs`,
@@ -44,9 +45,12 @@ export function runPoolController(parts: ActorParts): AsyncDisposable {
     const owner = { apiVersion: apiVersionOf('MachineConfigPool'), kind: 'MachineConfigPool', controller: true }
     try {
       await kube.create<'MachineConfig'>({
-        ...{ apiVersion: apiVersionOf('MachineConfig'), kind: 'MachineConfig', spec },
+        apiVersion: apiVersionOf('MachineConfig'),
+        kind: 'MachineConfig',
+        spec,
         metadata: {
-          ...{ name, annotations: { [GENERATED_BY]: releaseVersion } },
+          name,
+          annotations: { [GENERATED_BY]: releaseVersion },
           ownerReferences: [{ ...owner, name: metadata.name, uid: metadata.uid }],
         },
       })
@@ -71,7 +75,8 @@ export function runPoolController(parts: ActorParts): AsyncDisposable {
     for (const node of candidates(pool, nodes, most)) {
       const wanted = pool.spec.configuration!.name!
       announce({
-        ...{ actor: NAME, does: `asks ${node.metadata.name} to become ${short(wanted)}` },
+        actor: NAME,
+        does: `asks ${node.metadata.name} to become ${short(wanted)}`,
         because: most === Infinity ? `pool ${name} wants it` : `pool ${name} may have ${most} nodes away`,
       })
       await kube.patch(

@@ -51,7 +51,11 @@ export async function serveConfigs(parts: ActorParts, port = 0): Promise<ConfigS
   }
 
   const server = await serveFiles({
-    ...{ host: '127.0.0.1', port, clock, random, logger },
+    host: '127.0.0.1',
+    port,
+    clock,
+    random,
+    logger,
     find: async (path, { accept }) => {
       const role = /^\/config\/([^/]+)$/.exec(path)?.[1]
       if (role === undefined) return undefined
@@ -69,7 +73,9 @@ export async function serveConfigs(parts: ActorParts, port = 0): Promise<ConfigS
 function firstBootConfig(rendered: MachineConfig, isEncapsulated = true): SpecConfig {
   const { name } = rendered.metadata
   const annotations = {
-    ...{ [CURRENT_CONFIG]: name, [DESIRED_CONFIG]: name, [FIRST_PIVOT_CONFIG]: name },
+    [CURRENT_CONFIG]: name,
+    [DESIRED_CONFIG]: name,
+    [FIRST_PIVOT_CONFIG]: name,
     [STATE]: 'Done',
   }
   const empty = { ...rendered, spec: { ...rendered.spec, config: { ignition: { version: '3.0.0' } } } }
@@ -82,6 +88,8 @@ function firstBootConfig(rendered: MachineConfig, isEncapsulated = true): SpecCo
 }
 
 const file = (path: string, text: string) => ({
-  ...{ path, mode: 0o644, overwrite: true },
+  path,
+  mode: 0o644,
+  overwrite: true,
   contents: { source: dataUrl(text) },
 })

@@ -7,7 +7,9 @@ import { OWN_SPEC } from './rendered-config.js'
 type NewConfig = NewObject<MachineConfig> & { kind: 'MachineConfig' }
 
 const file = (path: string, text: string) => ({
-  ...{ path, mode: 0o644, overwrite: true },
+  path,
+  mode: 0o644,
+  overwrite: true,
   contents: { source: `data:,${encodeURIComponent(text)}` },
 })
 
@@ -17,7 +19,8 @@ const file = (path: string, text: string) => ({
  */
 export function templatesOf(role: Role, releaseVersion: string): NewConfig[] {
   const config = (name: string, ignition: object): NewConfig => ({
-    ...{ apiVersion: apiVersionOf('MachineConfig'), kind: 'MachineConfig' },
+    apiVersion: apiVersionOf('MachineConfig'),
+    kind: 'MachineConfig',
     metadata: { name, labels: { [ROLE]: role }, annotations: { [GENERATED_BY]: releaseVersion } },
     spec: { config: { ignition: { version: OWN_SPEC }, ...ignition } },
   })

@@ -9,7 +9,8 @@ import { partialOf, tableHeadOf, tableRowOf } from './columns.js'
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }
 
 export const jsonAnswer = (status: number, body: unknown, headers: Record<string, string> = {}): WireResponse => ({
-  ...{ status, headers: { ...JSON_HEADERS, ...headers } },
+  status,
+  headers: { ...JSON_HEADERS, ...headers },
   body: typeof body === 'string' ? body : `${JSON.stringify(body)}\n`,
 })
 

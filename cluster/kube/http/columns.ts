@@ -30,7 +30,10 @@ function valueAt(object: Stored, path: readonly string[]): Json | undefined {
 const column = (name: string, path: string | readonly string[], more: Partial<Column> = {}): Column => {
   const parts = typeof path === 'string' ? path.split('.') : path
   return {
-    ...{ name, type: 'string', description: '', priority: 0 },
+    name,
+    type: 'string',
+    description: '',
+    priority: 0,
     cell: (object) => {
       const value = valueAt(object, parts)
       // As kubectl shows a member of a type that a column of texts does not have: apiextensions tableconvertor.go.
@@ -108,7 +111,9 @@ const COLUMNS: Readonly<Partial<Record<Kind, readonly Column[]>>> = {
   ],
   MachineConfig: [
     column('GeneratedByController', [
-      ...['metadata', 'annotations', 'machineconfiguration.openshift.io/generated-by-controller-version'],
+      'metadata',
+      'annotations',
+      'machineconfiguration.openshift.io/generated-by-controller-version',
     ]),
     column('IgnitionVersion', 'spec.config.ignition.version'),
     AGE,
@@ -173,7 +178,9 @@ export function tableHeadOf(kind: Kind, { version, resourceVersion }: TableOptio
   const columns = columnsOf(kind)
   const name = { name: 'Name', type: 'string', format: 'name', priority: 0, description: 'Name of the object' }
   return {
-    ...{ kind: 'Table', apiVersion, metadata: { resourceVersion } },
+    kind: 'Table',
+    apiVersion,
+    metadata: { resourceVersion },
     columnDefinitions: [
       name,
       ...columns.map(({ cell: _, ...shown }) => ({

@@ -13,14 +13,16 @@ const groupOf = (name: string, version: string) => {
 }
 
 const resourcesOf = (group: string, version: string) => ({
-  ...{ kind: 'APIResourceList', apiVersion: 'v1', groupVersion: group === '' ? version : `${group}/${version}` },
+  kind: 'APIResourceList',
+  apiVersion: 'v1',
+  groupVersion: group === '' ? version : `${group}/${version}`,
   resources: KIND_NAMES.filter((kind) => KINDS[kind].group === group).flatMap((kind) => {
     const { plural, shortNames, isNamespaced: namespaced, hasStatus } = KINDS[kind]
     const resource = { name: plural, singularName: kind.toLowerCase(), namespaced, kind, verbs: VERBS }
     return [
       { ...resource, ...(shortNames.length === 0 ? {} : { shortNames }) },
       ...(hasStatus
-        ? [{ ...{ name: `${plural}/status`, singularName: '', namespaced, kind }, verbs: ['get', 'patch', 'update'] }]
+        ? [{ name: `${plural}/status`, singularName: '', namespaced, kind, verbs: ['get', 'patch', 'update'] }]
         : []),
     ]
   }),
@@ -46,7 +48,8 @@ export function discovered(segments: readonly string[]): object | undefined {
     case 'apis': {
       if (first === undefined)
         return {
-          ...{ kind: 'APIGroupList', apiVersion: 'v1' },
+          kind: 'APIGroupList',
+          apiVersion: 'v1',
           groups: [...GROUPS].flatMap(([name, each]) => (name === '' ? [] : [groupOf(name, each)])),
         }
       const known = first === '' ? undefined : GROUPS.get(first)
@@ -77,8 +80,14 @@ export const OPENAPI_PROTOBUF = {
 /** kubectl warns where the minor version is far from its own. */
 function version() {
   return {
-    ...{ major: '1', minor: '31', gitVersion: `v1.31.0+ironstage.${packageVersion()}` },
-    ...{ gitCommit: '', gitTreeState: 'clean', buildDate: '1970-01-01T00:00:00Z', goVersion: '', compiler: '' },
+    major: '1',
+    minor: '31',
+    gitVersion: `v1.31.0+ironstage.${packageVersion()}`,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: '',
+    compiler: '',
     platform: 'linux/amd64',
   }
 }

@@ -20,7 +20,8 @@ const STRATEGIC = { 'content-type': 'application/strategic-merge-patch+json' }
 const YAML = { 'content-type': 'application/yaml' }
 
 const node = (name: string, metadata: object = {}) => ({
-  ...{ apiVersion: 'v1', kind: 'Node' },
+  apiVersion: 'v1',
+  kind: 'Node',
   metadata: { name, ...metadata },
 })
 

@@ -122,7 +122,9 @@ describe('objects', () => {
     const { call } = await openServer()
     const condition = (type: string, status: string) => ({ type, status })
     await call('POST', '/api/v1/nodes', {
-      ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', finalizers: ['example.com/a'] } },
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'n', finalizers: ['example.com/a'] },
       status: { conditions: [condition('Ready', 'True'), condition('DiskPressure', 'False')] },
     })
     const patch = (path: string, body: unknown) =>

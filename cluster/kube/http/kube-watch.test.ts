@@ -20,8 +20,12 @@ describe('a list', () => {
     await client.updateStatus({
       ...read,
       status: {
-        ...{ errorMessage: 'no', errorCount: 1, errorType: 'registration error', operationalStatus: 'error' },
-        ...{ poweredOn: false, provisioning: { ID: '', state: 'registering' } },
+        errorMessage: 'no',
+        errorCount: 1,
+        errorType: 'registration error',
+        operationalStatus: 'error',
+        poweredOn: false,
+        provisioning: { ID: '', state: 'registering' },
       },
     })
 
@@ -124,7 +128,9 @@ describe('a watch', () => {
     await call('DELETE', `${HOSTS}/worker-0`)
 
     expect((await watched).map(({ type, object }) => `${type} ${object.metadata.name}`)).toEqual([
-      ...['ADDED worker-0', 'MODIFIED worker-0', 'DELETED worker-0'],
+      'ADDED worker-0',
+      'MODIFIED worker-0',
+      'DELETED worker-0',
     ])
   })
 

@@ -284,7 +284,10 @@ function deleteOne(call: ResourceRequest): WireResponse {
   if (finalizers) return one(call, 200, last)
   const { group, plural: kind } = KINDS[at.kind]
   return jsonAnswer(200, {
-    ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' },
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
     details: { name: at.name, ...(group === '' ? {} : { group }), kind, uid },
   })
 }

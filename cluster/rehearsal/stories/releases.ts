@@ -5,8 +5,10 @@ export const A = { version: '4.14.0', coreos: '414.92.202310170514-0' } satisfie
 export const B = { version: '4.15.0', coreos: '415.92.202402201450-0' } satisfies ScenarioRelease
 /** A release from before CoreOS was the deploy image: machine sets install the QCOW2 image. */
 export const BEFORE = {
-  ...{ version: '4.9.0', coreos: '49.84.202110081407-0' },
-  ...{ installs: 'qcow2', deployImage: 'old-ramdisk' },
+  version: '4.9.0',
+  coreos: '49.84.202110081407-0',
+  installs: 'qcow2',
+  deployImage: 'old-ramdisk',
 } satisfies ScenarioRelease
 /** Two releases that share a base image, of document 003. */
 const BASE = '9.6.20250826.1'

@@ -41,8 +41,17 @@ const shortened = (event: string): string => (event.length > 255 ? `${event.slic
 
 const HISTORY_FIELDS = ['uuid', 'created_at', 'severity', 'event'] as const
 const HISTORY_DETAIL = [
-  ...['uuid', 'created_at', 'severity', 'event_type', 'event', 'conductor', 'user', 'project'],
-  ...['state', 'target_provision_state', 'duration_seconds'],
+  'uuid',
+  'created_at',
+  'severity',
+  'event_type',
+  'event',
+  'conductor',
+  'user',
+  'project',
+  'state',
+  'target_provision_state',
+  'duration_seconds',
 ]
 
 interface HistoryPaging {

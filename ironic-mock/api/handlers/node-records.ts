@@ -16,13 +16,34 @@ const BIOS_REGISTRY: Microversion = 74
 const FIRMWARE_IDENTITY: Microversion = 114
 const BIOS_FIELDS = ['name', 'value']
 const BIOS_DETAIL = [
-  ...['name', 'value', 'attribute_type', 'allowable_values', 'lower_bound', 'max_length', 'min_length', 'read_only'],
-  ...['reset_required', 'unique', 'upper_bound'],
+  'name',
+  'value',
+  'attribute_type',
+  'allowable_values',
+  'lower_bound',
+  'max_length',
+  'min_length',
+  'read_only',
+  'reset_required',
+  'unique',
+  'upper_bound',
 ]
 /** Fields in the order of upstream's refusal. */
 const BIOS_QUERY = [
-  ...['allowable_values', 'attribute_type', 'created_at', 'lower_bound', 'links', 'max_length', 'min_length', 'name'],
-  ...['node_uuid', 'read_only', 'reset_required', 'unique', 'updated_at', 'value'],
+  'allowable_values',
+  'attribute_type',
+  'created_at',
+  'lower_bound',
+  'links',
+  'max_length',
+  'min_length',
+  'name',
+  'node_uuid',
+  'read_only',
+  'reset_required',
+  'unique',
+  'updated_at',
+  'value',
 ]
 
 function checkBiosQuery(

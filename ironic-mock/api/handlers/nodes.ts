@@ -21,7 +21,10 @@ import { renderNode } from '../render.js'
 
 const shown = (node: NodeRecord, { links, version }: Call<object>, backend: Backend, fields?: readonly string[]) =>
   renderNode(node, {
-    ...{ links, version, host: backend.conductor.host, records: backend.store.records },
+    links,
+    version,
+    host: backend.conductor.host,
+    records: backend.store.records,
     ...(fields ? { fields } : {}),
   })
 

@@ -25,8 +25,18 @@ export function findNode(call: Call<object>, { store }: Backend, ident: string):
 
 /** Path segments that the router takes for a subresource without its node. */
 const SUBRESOURCES = [
-  ...['ports', 'portgroups', 'vifs', 'volume', 'traits', 'bios', 'allocation', 'history', 'inventory', 'children'],
-  ...['firmware', 'vmedia'],
+  'ports',
+  'portgroups',
+  'vifs',
+  'volume',
+  'traits',
+  'bios',
+  'allocation',
+  'history',
+  'inventory',
+  'children',
+  'firmware',
+  'vmedia',
 ]
 
 const ROUTED_ON = [...SUBRESOURCES, 'validate']

@@ -46,8 +46,18 @@ describe('a runbook', () => {
     { interface: 'bios', step: 'first', args: { a: 1 }, order: 1 },
   ]
   const runbook: RunbookRecord = {
-    ...{ id: 1, uuid: 'r', created_at: '2026', updated_at: null, name: 'CUSTOM_R', description: null, steps },
-    ...{ disable_ramdisk: true, extra: {}, public: false, owner: null, traits: ['CUSTOM_T'] },
+    id: 1,
+    uuid: 'r',
+    created_at: '2026',
+    updated_at: null,
+    name: 'CUSTOM_R',
+    description: null,
+    steps,
+    disable_ramdisk: true,
+    extra: {},
+    public: false,
+    owner: null,
+    traits: ['CUSTOM_T'],
   }
   const ask = (args: ProvisionArgs, { traits = ['CUSTOM_T'], version = 115, found = true } = {}) => {
     const node = aNode({ provision_state: args.target === 'service' ? 'active' : 'manageable', traits })

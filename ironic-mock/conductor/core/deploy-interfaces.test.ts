@@ -33,8 +33,14 @@ describe('direct', () => {
       'standby.power_off',
     ])
     const image_info = {
-      ...{ id: 'i.raw', urls: [IMAGE.image_source], disk_format: null, container_format: null },
-      ...{ stream_raw_images: true, os_hash_algo: 'sha256', os_hash_value: 'ab', node_uuid: uuid },
+      id: 'i.raw',
+      urls: [IMAGE.image_source],
+      disk_format: null,
+      container_format: null,
+      stream_raw_images: true,
+      os_hash_algo: 'sha256',
+      os_hash_value: 'ab',
+      node_uuid: uuid,
       configdrive: 'H4sI',
     }
     expect(machine.sent[1]!.params).toMatchObject({
@@ -45,7 +51,10 @@ describe('direct', () => {
       Object.keys(image_info),
     )
     expect(machine.sent[3]!.params).toEqual({
-      ...{ root_uuid: null, efi_system_part_uuid: null, prep_boot_part_uuid: null, target_boot_mode: 'uefi' },
+      root_uuid: null,
+      efi_system_part_uuid: null,
+      prep_boot_part_uuid: null,
+      target_boot_mode: 'uefi',
     })
     expect(machine.boots).toEqual(['ramdisk', 'disk'])
   })
@@ -63,7 +72,12 @@ describe('direct', () => {
     ])
     await lab.until(uuid, 'active')
     expect(lab.states(uuid).slice(-6)).toEqual([
-      ...['deploying', 'wait call-back', 'deploying', 'wait call-back', 'deploying', 'active'],
+      'deploying',
+      'wait call-back',
+      'deploying',
+      'wait call-back',
+      'deploying',
+      'active',
     ])
   })
 
@@ -105,8 +119,13 @@ describe('direct', () => {
     await lab.provision(uuid, 'active', 'active')
     const { args } = machine.sent[1]!.params.step as { args: { image_info: JsonObject } }
     expect(args.image_info).toMatchObject({
-      ...{ image_type: 'partition', root_gb: '10', root_mb: 10240, swap_mb: 0, ephemeral_mb: 0 },
-      ...{ deploy_boot_mode: 'uefi', boot_option: 'local' },
+      image_type: 'partition',
+      root_gb: '10',
+      root_mb: 10240,
+      swap_mb: 0,
+      ephemeral_mb: 0,
+      deploy_boot_mode: 'uefi',
+      boot_option: 'local',
     })
   })
 
@@ -162,7 +181,8 @@ test('bootc sends the container URL to the agent', async () => {
     interface: 'deploy',
     step: 'execute_bootc_install',
     args: {
-      ...{ image_source: instance_info.image_source, configdrive: 'H4sI' },
+      image_source: instance_info.image_source,
+      configdrive: 'H4sI',
       oci_pull_secret: Buffer.from('secret').toString('base64'),
     },
   })
@@ -175,7 +195,9 @@ test('a refused deployment stores the type of its image', async () => {
   })
   await expect(lab.conductor.provision(uuid, { target: 'active' })).rejects.toMatchObject({ status: 400 })
   expect(await lab.node(uuid)).toMatchObject({
-    ...{ provision_state: 'available', reservation: null, instance_info: { image_type: 'whole-disk' } },
+    provision_state: 'available',
+    reservation: null,
+    instance_info: { image_type: 'whole-disk' },
     driver_internal_info: { is_whole_disk_image: true },
   })
 })
@@ -199,8 +221,11 @@ test('a step priority may be a string of digits', async () => {
 test('noop deploys without commands to the agent', async () => {
   const lab = await ScriptedLab.open()
   const { uuid } = await lab.enroll({
-    ...{ driver: 'manual-management', deploy_interface: 'noop', automated_clean: false },
-    ...{ power_interface: 'fake', management_interface: 'fake' },
+    driver: 'manual-management',
+    deploy_interface: 'noop',
+    automated_clean: false,
+    power_interface: 'fake',
+    management_interface: 'fake',
   })
   await lab.provision(uuid, 'manage', 'manageable')
   await lab.provision(uuid, 'provide', 'available')
@@ -258,7 +283,10 @@ describe('a node with power off disabled', () => {
 
   test('without a BMC it is rebooted by its agent, which an operator started', async () => {
     const { lab, uuid, machine, sent } = await available({
-      ...{ driver: 'manual-management', power_interface: 'agent', disable_power_off: true, driver_info: {} },
+      driver: 'manual-management',
+      power_interface: 'agent',
+      disable_power_off: true,
+      driver_info: {},
       deploy_interface: 'custom-agent',
     })
     await lab.provision(uuid, 'active', 'wait call-back')

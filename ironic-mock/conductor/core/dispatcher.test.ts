@@ -128,7 +128,9 @@ test('a heartbeat during a reservation waits for its end without polling', async
   const { config } = await lab.conductor.lookup(uuid, { issueToken: true })
   const beat = () =>
     lab.conductor.heartbeat(uuid, {
-      ...{ callback_url: machine.url, agent_version: '13.0.0', agent_token: String(config.agent_token) },
+      callback_url: machine.url,
+      agent_version: '13.0.0',
+      agent_token: String(config.agent_token),
     })
   let refuse = (): void => {}
   machine.dispatch = () => new Promise((_, reject) => (refuse = () => reject(new Error('reset'))))

@@ -98,7 +98,14 @@ export async function openIronic(options: IronicOptions): Promise<Ironic> {
   const through = (node: string): HttpThrough => probedDownloads(probe, { from: 'ironic', to: 'images', node })
   const findImage = options.findImage ?? findImages(clock, { through, allowedPaths: conf.fileUrlAllowedPaths })
   const effects: EffectRunner = new EffectRunner({
-    ...{ bmcs, agents, clock, probe, conf, logger, findImage, records: () => store.records },
+    bmcs,
+    agents,
+    clock,
+    probe,
+    conf,
+    logger,
+    findImage,
+    records: () => store.records,
     inventory: (node) => store.inventory(node),
     runStepOnChildNodes: (parent, step, signal) =>
       runStepOnChildNodes({ dispatcher, store, conf }, parent, step, signal),

@@ -139,12 +139,10 @@ class Scene {
         const target = all[event.which % Math.max(1, all.length)] ?? 'manage'
         return this.asked(
           conductor.provision(uuid, {
-            ...{
-              target,
-              rescue_password: 'p',
-              clean_steps: STEPS({})[event.steps]!,
-              service_steps: STEPS({})[event.steps]!,
-            },
+            target,
+            rescue_password: 'p',
+            clean_steps: STEPS({})[event.steps]!,
+            service_steps: STEPS({})[event.steps]!,
             deploy_steps: STEPS({ priority: 80 })[event.steps]!,
           }),
         )

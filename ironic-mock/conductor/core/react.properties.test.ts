@@ -10,13 +10,22 @@ import { TRANSITIONS } from './transitions.js'
 const IMAGE = { image_source: 'http://i', image_checksum: 'c' }
 const AGENT: Partial<NodeRecord> = { boot_interface: 'redfish-virtual-media', rescue_interface: 'agent' }
 const OTHERWISE: Partial<ConductorConf> = {
-  ...{ fastTrack: true, inspectionPowerOff: false, forcePowerDuringSync: false, nodeHistory: false },
-  ...{ powerOffInCleanFail: true, powerOffInServiceFail: true, allowProvisioningInMaintenance: false },
+  fastTrack: true,
+  inspectionPowerOff: false,
+  forcePowerDuringSync: false,
+  nodeHistory: false,
+  powerOffInCleanFail: true,
+  powerOffInServiceFail: true,
+  allowProvisioningInMaintenance: false,
 }
 /** Every time limit as short as Ironic's options allow. */
 const HASTY: Partial<ConductorConf> = {
-  ...{ checkInterval: 0, deployCallbackTimeout: 1, cleanCallbackTimeout: 1, inspectWaitTimeout: 1 },
-  ...{ serviceCallbackTimeout: 1, rescueCallbackTimeout: 1 },
+  checkInterval: 0,
+  deployCallbackTimeout: 1,
+  cleanCallbackTimeout: 1,
+  inspectWaitTimeout: 1,
+  serviceCallbackTimeout: 1,
+  rescueCallbackTimeout: 1,
 }
 const cases: [string, string, Partial<NodeRecord>, Partial<ConductorConf>][] = [
   ['redfish with custom-agent', 'redfish', AGENT, {}],

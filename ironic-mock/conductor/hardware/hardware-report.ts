@@ -86,15 +86,21 @@ function mergedFirmware(
     const identity = { vendor, model, serial_number: serial }
     if (!before)
       merged.set(component, {
-        ...{ component, initial_version: version, current_version: version, last_version_flashed: null },
+        component,
+        initial_version: version,
+        current_version: version,
+        last_version_flashed: null,
         ...identity,
-        ...{ created_at: at, updated_at: null },
+        created_at: at,
+        updated_at: null,
       })
     else if (before.current_version !== version)
       merged.set(component, {
         ...before,
         ...identity,
-        ...{ current_version: version, last_version_flashed: version, updated_at: at },
+        current_version: version,
+        last_version_flashed: version,
+        updated_at: at,
       })
   }
   return [...merged.values()]

@@ -5,7 +5,11 @@ import type { HardwareReport } from '../../drivers/bmc-hardware.js'
 
 describe('the hardware report of a BMC', () => {
   const REPORT: HardwareReport = {
-    ...{ bootMode: 'uefi', secureBoot: false, vendor: 'v', health: 'OK', bios: [] },
+    bootMode: 'uefi',
+    secureBoot: false,
+    vendor: 'v',
+    health: 'OK',
+    bios: [],
     firmware: [{ component: 'bmc', version: '1', vendor: null, model: null, serial: null }],
   }
   const telling = async (conf = {}) => {

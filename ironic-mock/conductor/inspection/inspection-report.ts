@@ -14,7 +14,12 @@ export function reportedInventory(
     memory: { physical_mb: memoryMib },
     cpu: { count: cpu.count, architecture: cpu.architecture, ...(cpu.model === null ? {} : { model_name: cpu.model }) },
     disks: disks.map(({ name, size, vendor, model: of, serial: own, rotational }) => ({
-      ...{ name, size, vendor, model: of, serial: own, rotational },
+      name,
+      size,
+      vendor,
+      model: of,
+      serial: own,
+      rotational,
     })),
     interfaces: nics.map(({ name, mac, speedMbps }) => ({
       mac_address: mac,

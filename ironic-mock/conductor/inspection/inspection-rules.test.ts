@@ -7,7 +7,13 @@ import type { RuleSubject } from './rule-actions.js'
 type RuleFields = Pick<InspectionRuleRecord, 'actions'> & Partial<InspectionRuleRecord>
 const rule = (fields: RuleFields): InspectionRuleRecord =>
   ({
-    ...{ uuid: 'r', description: null, priority: 0, phase: 'main', sensitive: false, scope: null, conditions: [] },
+    uuid: 'r',
+    description: null,
+    priority: 0,
+    phase: 'main',
+    sensitive: false,
+    scope: null,
+    conditions: [],
     ...fields,
   }) as InspectionRuleRecord
 
@@ -26,8 +32,14 @@ function apply(rules: RuleFields[], conf: Partial<InspectionConf> = {}) {
     node: node as unknown as NodeRecord,
     ports: [
       {
-        ...{ uuid: 'p', address: 'a', pxe_enabled: true, extra: {}, local_link_connection: {} },
-        ...{ physical_network: null, stored: null, removed: false },
+        uuid: 'p',
+        address: 'a',
+        pxe_enabled: true,
+        extra: {},
+        local_link_connection: {},
+        physical_network: null,
+        stored: null,
+        removed: false,
       },
     ],
     inventory: structuredClone(INVENTORY),

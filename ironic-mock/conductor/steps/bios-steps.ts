@@ -49,7 +49,9 @@ export function fakeBiosChange(task: NodeTask, settings: unknown): StepWork {
     const text = shown(value)
     records.set(name, {
       ...UNKNOWN,
-      ...{ name, value: text, created_at: before?.created_at ?? task.now },
+      name,
+      value: text,
+      created_at: before?.created_at ?? task.now,
       updated_at: before && before.value !== text ? task.now : (before?.updated_at ?? null),
     })
   }

@@ -7,7 +7,10 @@ import type { ConductorConf } from '../core/conductor-conf.js'
 
 const INSTALL = { interface: 'deploy', step: 'install_coreos', priority: 80, args: {} }
 const reserved = (step: string, priority: number, args: JsonObject = {}): JsonObject => ({
-  ...{ interface: 'deploy', step, priority, args },
+  interface: 'deploy',
+  step,
+  priority,
+  args,
 })
 
 async function available(conf: Partial<ConductorConf> = {}, fields: JsonObject = {}) {
@@ -80,7 +83,10 @@ describe('in a deployment', () => {
     await lab.provision(uuid, 'active', 'active', { deploy_steps: [INSTALL, reserved('reboot', 90)] })
     expect(machine.boots).toEqual(['ramdisk', 'ramdisk', 'disk'])
     expect(sent()).toEqual([
-      ...['deploy.get_deploy_steps', 'deploy.get_deploy_steps', 'deploy.execute_deploy_step', 'standby.power_off'],
+      'deploy.get_deploy_steps',
+      'deploy.get_deploy_steps',
+      'deploy.execute_deploy_step',
+      'standby.power_off',
     ])
   })
 
@@ -114,7 +120,9 @@ describe('steps for child nodes', () => {
     return { lab, uuid, children }
   }
   const onChildren = (step: string, more: JsonObject = {}): JsonObject => ({
-    ...{ interface: 'power', step, execute_on_child_nodes: true },
+    interface: 'power',
+    step,
+    execute_on_child_nodes: true,
     ...more,
   })
 
@@ -142,8 +150,12 @@ describe('steps for child nodes', () => {
 
 describe('deploy templates', () => {
   const template = (name: string, steps: JsonObject[]) => ({
-    ...{ uuid: `00000000-0000-4000-8000-00000000000${name.at(-1)}`, created_at: '2026', updated_at: null },
-    ...{ name, steps: steps as never, extra: {} },
+    uuid: `00000000-0000-4000-8000-00000000000${name.at(-1)}`,
+    created_at: '2026',
+    updated_at: null,
+    name,
+    steps: steps as never,
+    extra: {},
   })
 
   test('named by the instance’s traits add their steps; the user’s go before', async () => {

@@ -9,7 +9,9 @@ import { newNode } from '../records/new-records.js'
 
 const UUID = '11111111-1111-4111-8111-111111111111'
 const STEP = {
-  ...{ interface: 'deploy', step: 'install_coreos', priority: 50 },
+  interface: 'deploy',
+  step: 'install_coreos',
+  priority: 50,
   args: { append_karg: ['a=b'], root_password: 'hidden', proxy: { auth_token: 'hidden' } },
 }
 const MASKED = { ...STEP, args: { ...STEP.args, root_password: '***', proxy: { auth_token: '***' } } }
@@ -39,8 +41,11 @@ function nodeIn(kind: StepKind, state: string, info: JsonObject = {}): NodeRecor
 /** Reacts to a command list whose last command has this status, in the middle of a step of the flow. */
 function afterStatus(kind: StepKind, flow: Flow, state: string, status: string) {
   const last = {
-    ...{ id: '1', command_name: `execute_${kind}_step`, command_status: status },
-    ...{ command_error: { details: 'details of the error' }, command_result: null },
+    id: '1',
+    command_name: `execute_${kind}_step`,
+    command_status: status,
+    command_error: { details: 'details of the error' },
+    command_result: null,
   } as unknown as CommandResult
   const value = { names: [last.command_name], last }
   return after(nodeIn(kind, state), { flow, after: 'agent-commands' }, { ok: true, kind: 'agent-commands', value })

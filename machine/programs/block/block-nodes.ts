@@ -73,8 +73,13 @@ async function arrayNode(array: MdArray, device: BlockDevice): Promise<BlockDisk
   const { arrayUuid, name } = array.superblock
   const members = array.members.flatMap((member) => member?.disk ?? [])
   const disk: DiskSpec = {
-    ...{ name: array.name, size: device.size, sectorSize: device.sectorSize },
-    ...{ serial: '', wwn: '', model: '', vendor: '' },
+    name: array.name,
+    size: device.size,
+    sectorSize: device.sectorSize,
+    serial: '',
+    wwn: '',
+    model: '',
+    vendor: '',
     rotational: members.some(({ rotational }) => rotational),
     transport: members[0]!.transport,
     backing: { kind: 'described' },

@@ -63,7 +63,10 @@ export async function findArrays(inside: Inside, disks: readonly BlockDiskNode[]
       state: running ? 'running' : 'stopped',
       device: running
         ? mdDevice({
-            ...{ name, level, chunk, memberSize },
+            name,
+            level,
+            chunk,
+            memberSize,
             sectorSize: Math.max(...members.flatMap((member) => member?.device.sectorSize ?? [])),
             members: members.map(toMember(dataOffset)),
           })

@@ -105,8 +105,14 @@ async function create({ inside, random, clock, stderr }: Process, options: Optio
   const common = {
     arrayUuid: Buffer.from(random.bytes(16)).toString('hex'),
     name: `${options.value('homehost') ?? hostOf(inside)}:${arrayName}`.slice(0, 32),
-    ...{ level, layout: level === 10 ? 0x102 : level >= 5 ? 2 : 0, chunk: level === 1 ? 0 : CHUNK },
-    ...{ members: count, memberSize, dataOffset: DATA_OFFSET, created: clock.now(), events: 1 },
+    level,
+    layout: level === 10 ? 0x102 : level >= 5 ? 2 : 0,
+    chunk: level === 1 ? 0 : CHUNK,
+    members: count,
+    memberSize,
+    dataOffset: DATA_OFFSET,
+    created: clock.now(),
+    events: 1,
   }
   for (const [role, member] of members.entries()) {
     const superblock: MdSuperblock = { ...common, role, deviceUuid: Buffer.from(random.bytes(16)).toString('hex') }

@@ -55,7 +55,12 @@ describe.each([
 
     const outcome = await runInstaller(inside, [
       ...OFFLINE,
-      ...['--append-karg', 'foo=bar', '--append-karg', 'a b', '--delete-karg', 'mitigations=auto,nosmt'],
+      '--append-karg',
+      'foo=bar',
+      '--append-karg',
+      'a b',
+      '--delete-karg',
+      'mitigations=auto,nosmt',
     ])
 
     expect(outcome.code, outcome.stderr).toBe(0)
@@ -163,7 +168,9 @@ test('--preserve-on-error leaves the written image when only its config was wron
   const digest = `sha256-${'0'.repeat(64)}`
   const { code, stderr } = await runInstaller(withDisk(disk), [
     ...OFFLINE,
-    ...['--ignition-hash', digest, '--preserve-on-error'],
+    '--ignition-hash',
+    digest,
+    '--preserve-on-error',
   ])
   expect(code).toBe(1)
   expect(stderr).toContain(
@@ -223,7 +230,13 @@ test('an image file is installed with the network configuration in its initramfs
     files: { '/image': readSmallImage(), '/nm/a.nmconnection': 'A', '/nm/b.nmconnection': 'B', '/nm/sub/c': 'C' },
   })
   const { code, stderr } = await runInstaller(inside, [
-    ...['install', '/dev/sda', '--image-file=/image', '--insecure', '-n', '--network-dir', '/nm/'],
+    'install',
+    '/dev/sda',
+    '--image-file=/image',
+    '--insecure',
+    '-n',
+    '--network-dir',
+    '/nm/',
   ])
   expect(code, stderr).toBe(0)
   expect(stderr).toContain('Copying /nm/a.nmconnection to initramfs\nCopying /nm/b.nmconnection to initramfs\n')

@@ -177,8 +177,12 @@ test.each(SLOW)('%s', async (name) => {
   let stderr = ''
   const code = await clock.until(
     runInstallerOn({
-      ...{ argv: ['coreos-installer', 'install', '/dev/sda', '--image-file', '/image', '--insecure'], tty: wanted.tty },
-      ...{ clock, random: seededRandom(1), pace: NO_PACE, signal: new AbortController().signal },
+      argv: ['coreos-installer', 'install', '/dev/sda', '--image-file', '/image', '--insecure'],
+      tty: wanted.tty,
+      clock,
+      random: seededRandom(1),
+      pace: NO_PACE,
+      signal: new AbortController().signal,
       host: { ...host, open: () => Promise.resolve({ bytes: slowly(image, clock), path: undefined }) },
       stdout: () => {},
       stderr: (text) => void (stderr += String(text)),

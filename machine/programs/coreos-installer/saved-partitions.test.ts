@@ -15,10 +15,17 @@ type Expected = [number, string, number, number]
 async function diskWith(partitions: readonly Expected[]) {
   const disk = describedDisk({ name: 'sda', size: 64 * MIB, sectorSize: 512 })
   const { primary, backup, backupOffset } = buildGpt({
-    ...{ size: disk.size, sectorSize: 512, diskGuid: '11111111-2222-4333-8444-555555555555' },
+    size: disk.size,
+    sectorSize: 512,
+    diskGuid: '11111111-2222-4333-8444-555555555555',
     partitions: partitions.map(([number, name, first, length]) => ({
-      ...{ number, name, type: LINUX, guid: `11111111-2222-4333-8444-${String(number).padStart(12, '0')}` },
-      ...{ firstLba: first * 2048, lastLba: (first + length) * 2048 - 1, attributes: 4n },
+      number,
+      name,
+      type: LINUX,
+      guid: `11111111-2222-4333-8444-${String(number).padStart(12, '0')}`,
+      firstLba: first * 2048,
+      lastLba: (first + length) * 2048 - 1,
+      attributes: 4n,
     })),
   })
   await disk.write(0, primary)

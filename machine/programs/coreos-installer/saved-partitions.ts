@@ -85,7 +85,9 @@ export class SavedPartitions {
     await during('writing updated GPT', async () => {
       const image = await during("couldn't read partition table from source", () => parseImage(firstMib, sectorSize))
       const table = buildGpt({
-        ...{ size, sectorSize, diskGuid: image.diskGuid },
+        size,
+        sectorSize,
+        diskGuid: image.diskGuid,
         partitions: [...image.partitions, ...this.#numbered(image, print)],
       })
       table.primary.set(firstMib.subarray(0, BOOT_CODE))

@@ -31,7 +31,9 @@ export async function installToFile(options: FileInstallation): Promise<number> 
   const text = (part: string | Uint8Array) => (typeof part === 'string' ? part : Buffer.from(part).toString())
   return await runInstaller({
     ...process,
-    ...{ argv: ['coreos-installer', ...args], pace: NO_PACE, host },
+    argv: ['coreos-installer', ...args],
+    pace: NO_PACE,
+    host,
     stdout: (part) => stdout(text(part)),
     stderr: (part) => stderr(text(part)),
   })

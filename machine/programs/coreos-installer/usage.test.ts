@@ -18,7 +18,12 @@ test.each((JSON.parse(readFileSync(fixture, 'utf8')) as RecordedUsage[]).map((us
   async (args, { code, stdout, stderr }) => {
     const output = { stdout: '', stderr: '' }
     const ended = await installToFile({
-      ...{ args, sectorSize: 512, architecture: 'x86_64', tty: false, clock: systemClock(), random: seededRandom(1) },
+      args,
+      sectorSize: 512,
+      architecture: 'x86_64',
+      tty: false,
+      clock: systemClock(),
+      random: seededRandom(1),
       signal: new AbortController().signal,
       stdout: (text) => void (output.stdout += text),
       stderr: (text) => void (output.stderr += text),

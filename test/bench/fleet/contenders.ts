@@ -35,12 +35,24 @@ export async function fleetContender(count: number, { bootScript }: Pick<Worker,
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-bench-'))
   const file = join(folder, 'nodes.json')
   const fleet = await FleetProcess.start([
-    ...['--count', String(count), '--redfish-port', '0', '--hosts-out', file, '--boot-time', `${BOOT_TIME}s`],
-    ...['--boot-interface', 'ipxe', '--ipxe-url', bootScript],
+    '--count',
+    String(count),
+    '--redfish-port',
+    '0',
+    '--hosts-out',
+    file,
+    '--boot-time',
+    `${BOOT_TIME}s`,
+    '--boot-interface',
+    'ipxe',
+    '--ipxe-url',
+    bootScript,
   ])
   const { nodes } = JSON.parse(await readFile(file, 'utf8')) as { nodes: Contender['nodes'] }
   return {
-    ...{ name: 'ironstage fleet', nodes, pids: [fleet.pid] },
+    name: 'ironstage fleet',
+    nodes,
+    pids: [fleet.pid],
     [Symbol.asyncDispose]: async () => {
       await fleet[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true })
@@ -76,12 +88,17 @@ export async function emulatorContender(count: number, { url: ironicUrl }: Worke
   await writeFile(
     join(folder, 'emulator.py'),
     [
-      ...['SUSHY_EMULATOR_LISTEN_IP = "127.0.0.1"', `SUSHY_EMULATOR_LISTEN_PORT = ${port}`],
-      ...['SUSHY_EMULATOR_FAKE_DRIVER = True', `SUSHY_EMULATOR_STATE_DIR = "${folder}"`],
+      'SUSHY_EMULATOR_LISTEN_IP = "127.0.0.1"',
+      `SUSHY_EMULATOR_LISTEN_PORT = ${port}`,
+      'SUSHY_EMULATOR_FAKE_DRIVER = True',
+      `SUSHY_EMULATOR_STATE_DIR = "${folder}"`,
       `EXTERNAL_NOTIFICATION_URL = "http://127.0.0.1:${agents}"`,
       `SUSHY_EMULATOR_FAKE_SYSTEMS = ${python(
         systems.map(({ uuid, name, mac }) => ({
-          ...{ uuid, name, power_state: 'Off', external_notifier: true },
+          uuid,
+          name,
+          power_state: 'Off',
+          external_notifier: true,
           nics: [{ mac, ip: '192.0.2.1' }],
         })),
       )}`,
@@ -92,16 +109,22 @@ export async function emulatorContender(count: number, { url: ironicUrl }: Worke
     [
       `FAKE_IPA_API_URL = "${ironicUrl}"`,
       `FAKE_IPA_INSPECTION_CALLBACK_URL = "${ironicUrl}/v1/continue_inspection"`,
-      ...['FAKE_IPA_ADVERTISE_ADDRESS_IP = "127.0.0.1"', `FAKE_IPA_ADVERTISE_ADDRESS_PORT = ${agents}`],
-      ...['SUSHY_FAKE_IPA_LISTEN_IP = "127.0.0.1"', `SUSHY_FAKE_IPA_LISTEN_PORT = ${agents}`],
-      ...[`FAKE_IPA_MIN_BOOT_TIME = ${BOOT_TIME}`, `FAKE_IPA_MAX_BOOT_TIME = ${BOOT_TIME}`],
-      ...[`FAKE_IPA_REDFISH_URL = "http://127.0.0.1:${port}"`, 'FAKE_IPA_INSECURE = True'],
+      'FAKE_IPA_ADVERTISE_ADDRESS_IP = "127.0.0.1"',
+      `FAKE_IPA_ADVERTISE_ADDRESS_PORT = ${agents}`,
+      'SUSHY_FAKE_IPA_LISTEN_IP = "127.0.0.1"',
+      `SUSHY_FAKE_IPA_LISTEN_PORT = ${agents}`,
+      `FAKE_IPA_MIN_BOOT_TIME = ${BOOT_TIME}`,
+      `FAKE_IPA_MAX_BOOT_TIME = ${BOOT_TIME}`,
+      `FAKE_IPA_REDFISH_URL = "http://127.0.0.1:${port}"`,
+      'FAKE_IPA_INSECURE = True',
     ].join('\n'),
   )
   const log = openSync(join(folder, 'log'), 'a')
   const start = (...argv: string[]): ChildProcess =>
     spawn(join(venv, 'bin/python'), argv, {
-      ...{ cwd: folder, stdio: ['ignore', log, log], detached: true },
+      cwd: folder,
+      stdio: ['ignore', log, log],
+      detached: true,
       env: { ...process.env, PYTHONPATH: source },
     })
   const children = [
@@ -112,7 +135,9 @@ export async function emulatorContender(count: number, { url: ironicUrl }: Worke
   const self: Contender = {
     name: 'sushy-tools and fake-ipa',
     nodes: systems.map(({ uuid, name, mac }) => ({
-      ...{ name, driver: 'redfish', boot_interface: 'ipxe' },
+      name,
+      driver: 'redfish',
+      boot_interface: 'ipxe',
       driver_info: { redfish_address: `http://127.0.0.1:${port}`, redfish_system_id: `/redfish/v1/Systems/${uuid}` },
       ports: [{ address: mac }],
     })),

@@ -31,7 +31,12 @@ export async function besideEmulators(): Promise<Outcome> {
   const theirs = await worked(emulatorContender)
   const peer = (value: number) => ({ name: theirs.name, value })
   const row = (what: Row, unit: 'ms' | 'MiB', own: number, other: number | undefined) => ({
-    ...{ what, ours: own, peer: other === undefined ? null : peer(other), reach: null, unit, runs: 1 },
+    what,
+    ours: own,
+    peer: other === undefined ? null : peer(other),
+    reach: null,
+    unit,
+    runs: 1,
   })
   const job = (what: Row, name: string) => row(what, 'ms', ours.jobs.get(name) ?? NaN, theirs.jobs.get(name))
   const result = (why: string | null | undefined): string => (why === null ? 'yes' : `no: ${(why ?? '').slice(0, 300)}`)
@@ -70,8 +75,11 @@ export async function worked(
   })
   const began = await usedBy(contender)
   const jobs = await Jobs.register(there.ironic, contender, {
-    ...{ deploy_interface: 'direct', inspect_interface: 'agent', bios_interface: 'no-bios' },
-    ...{ firmware_interface: 'no-firmware', instance_info: imageOf(there, raw) },
+    deploy_interface: 'direct',
+    inspect_interface: 'agent',
+    bios_interface: 'no-bios',
+    firmware_interface: 'no-firmware',
+    instance_info: imageOf(there, raw),
   })
   const times = new Map<string, number>()
   const attempts = new Map<string, string | null>()

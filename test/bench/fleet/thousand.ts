@@ -93,7 +93,9 @@ export async function thousandMachines(): Promise<Measured[]> {
     { what: 'minutes that this took', ...one, ours: elapsed / 60_000, unit: '' },
     { what: 'one core, taken by their fleet', ...one, ours: share(ours, await processorTime(pid)), unit: '%' },
     {
-      ...{ what: 'one core, taken by that Ironic', ...one, unit: '%' },
+      what: 'one core, taken by that Ironic',
+      ...one,
+      unit: '%',
       ours: share(theirs, await processorTime(there.ironic.pid)),
     },
     { what: 'Pss of their fleet', ...one, ours: await memoryOf(pid), unit: 'MiB' },

@@ -68,7 +68,9 @@ export class Tab {
     const session = await this.page.context().newCDPSession(this.page)
     const evaluate = async (expression: string): Promise<unknown> => {
       const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
-        ...{ expression, awaitPromise: true, returnByValue: true },
+        expression,
+        awaitPromise: true,
+        returnByValue: true,
       })
       if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
       return result.value

@@ -27,7 +27,8 @@ export type BootImageServer = Awaited<ReturnType<typeof bootImageServer>>
 export function streamOf({ image }: Installation, release: string): string {
   const disk = { location: image!.url!, sha256: image!.checksum! }
   return JSON.stringify({
-    ...{ stream: 'rhel-9', metadata: { 'last-modified': '2026-01-01T00:00:00Z' } },
+    stream: 'rhel-9',
+    metadata: { 'last-modified': '2026-01-01T00:00:00Z' },
     architectures: { x86_64: { artifacts: { metal: { release, formats: { raw: { disk } } } }, images: {} } },
   })
 }

@@ -22,7 +22,10 @@ export function clusterScene({
   const { client: kube } = openKube({ clock, random })
   const notices: Notice[] = []
   const parts: ActorParts = {
-    ...{ kube, clock, random, logger: silent },
+    kube,
+    clock,
+    random,
+    logger: silent,
     behaviours: new Behaviours(all, without),
     announce: (notice) => void notices.push(notice),
   }

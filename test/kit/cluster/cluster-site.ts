@@ -39,7 +39,9 @@ export async function clusterSite({ reachability = 'connected', without = [], me
   const { clock, kube, parts } = scene
   const site = scope.use(
     await openSite({
-      ...{ clock, random: scene.random, reachability },
+      clock,
+      random: scene.random,
+      reachability,
       ...(reachability === 'connected' ? {} : { mirrors: MIRRORS }),
     }),
   )
@@ -60,7 +62,10 @@ export async function clusterSite({ reachability = 'connected', without = [], me
     })
   return {
     ...scene,
-    ...{ site, release, mirror, completed },
+    site,
+    release,
+    mirror,
+    completed,
     /** Runs the operators on a release, until the cluster is at it. */
     install: async (first: MadeRelease): Promise<void> => {
       const programs = metal3Programs(site, parts, metal3?.(scene))
@@ -69,7 +74,9 @@ export async function clusterSite({ reachability = 'connected', without = [], me
       scope.use(runClusterBaremetalOperator({ ...parts, ironicUrl: site.stage.url, oldRamdisk: site.oldRamdisk }))
       scope.use(runClusterVersionOperator({ ...parts, registry, release: first.image }))
       await kube.create({
-        ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'Provisioning', metadata: { name: 'provisioning-configuration' } },
+        apiVersion: 'metal3.io/v1alpha1',
+        kind: 'Provisioning',
+        metadata: { name: 'provisioning-configuration' },
         spec: { provisioningNetwork: 'Disabled' },
       })
       await completed(first.version)
@@ -79,7 +86,9 @@ export async function clusterSite({ reachability = 'connected', without = [], me
     /** Asks for an image for a host, and waits for it. */
     image: async (name: string): Promise<string> => {
       await kube.create({
-        ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'PreprovisioningImage', metadata: { name, namespace: NAMESPACE } },
+        apiVersion: 'metal3.io/v1alpha1',
+        kind: 'PreprovisioningImage',
+        metadata: { name, namespace: NAMESPACE },
         spec: { architecture: 'x86_64', acceptFormats: ['iso'] },
       })
       const { status } = await scene.until('PreprovisioningImage', name, (one) => one.status?.imageUrl !== undefined)

@@ -54,7 +54,11 @@ export async function operatedCluster(
     const { client: kube } = openKube({ clock, random })
     const notices: Notice[] = []
     const parts: ActorParts = {
-      ...{ kube, clock, random, logger: silent, behaviours: new Behaviours(ALL_BEHAVIOURS, without) },
+      kube,
+      clock,
+      random,
+      logger: silent,
+      behaviours: new Behaviours(ALL_BEHAVIOURS, without),
       announce: (notice) => void notices.push(notice),
     }
     const registry = new SiteRegistry(new SiteNetwork({ clock, reachability: 'connected', mirrors: [] }), [])
@@ -86,7 +90,15 @@ export async function operatedCluster(
     }
 
     const cluster = {
-      ...{ lab, kube, clock, registry, notices, until, release, config, parts },
+      lab,
+      kube,
+      clock,
+      registry,
+      notices,
+      until,
+      release,
+      config,
+      parts,
       said: () => notices.map(({ does, because }) => (because === undefined ? does : `${does}: ${because}`)),
       /** Lets lab time pass. */
       pass: (ms: number) => clock.advance(ms),
@@ -99,12 +111,16 @@ export async function operatedCluster(
         const at = { name, namespace: NAMESPACE }
         if (!(await kube.find('Secret', { ...at, name: BMC })))
           await kube.create({
-            ...{ apiVersion: 'v1', kind: 'Secret', metadata: { ...at, name: BMC } },
+            apiVersion: 'v1',
+            kind: 'Secret',
+            metadata: { ...at, name: BMC },
             stringData: { username: 'admin', password: 'password' },
           })
         const { address, systemId } = known.bmc!
         await kube.create<'BareMetalHost'>({
-          ...{ apiVersion: apiVersionOf('BareMetalHost'), kind: 'BareMetalHost', metadata: { ...at, labels } },
+          apiVersion: apiVersionOf('BareMetalHost'),
+          kind: 'BareMetalHost',
+          metadata: { ...at, labels },
           spec: {
             online: false,
             bmc: {
@@ -142,7 +158,8 @@ export async function operatedCluster(
       ) {
         const labels = { 'machine.openshift.io/cluster-api-machineset': name }
         return kube.create<'MachineSet'>({
-          ...{ apiVersion: apiVersionOf('MachineSet'), kind: 'MachineSet' },
+          apiVersion: apiVersionOf('MachineSet'),
+          kind: 'MachineSet',
           metadata: { name, namespace: NAMESPACE, annotations },
           spec: {
             replicas,

@@ -26,6 +26,8 @@ export async function servedKube(scope: Scope, options: { token?: string } = {})
 
 /** A host as a client writes it. */
 export const host = (name: string, spec: object = {}, metadata: object = {}) => ({
-  ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', metadata: { name, ...metadata } },
+  apiVersion: 'metal3.io/v1alpha1',
+  kind: 'BareMetalHost',
+  metadata: { name, ...metadata },
   spec: { online: true, ...spec },
 })

@@ -12,7 +12,9 @@ export const host = (
   name: string,
   more: Partial<NewObject<BareMetalHost>['metadata']> = {},
 ): NewObject<BareMetalHost> & { kind: 'BareMetalHost' } => ({
-  ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', spec: { online: true } },
+  apiVersion: 'metal3.io/v1alpha1',
+  kind: 'BareMetalHost',
+  spec: { online: true },
   metadata: { name, namespace: 'metal3', ...more },
 })
 

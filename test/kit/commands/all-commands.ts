@@ -15,7 +15,11 @@ export function allCommands(): KnownCommand[] {
   const output = { write: () => {} }
   const program = commandLine(
     printing({
-      ...{ argv: [], variables: {}, stdin: Readable.from([]), stdout: output, stderr: output },
+      argv: [],
+      variables: {},
+      stdin: Readable.from([]),
+      stdout: output,
+      stderr: output,
       stopped: new AbortController().signal,
     }),
     () => Promise.resolve(),

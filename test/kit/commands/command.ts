@@ -61,7 +61,8 @@ export function command(
     variables,
     stdout: {
       isTTY,
-      ...{ columns, rows },
+      columns,
+      rows,
       write(text) {
         started.stdout += textOf(text)
         for (const look of watchers) look()

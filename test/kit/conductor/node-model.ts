@@ -40,7 +40,12 @@ const INVENTORY = {
   inventory: { interfaces: [{ name: 'eth0', mac_address: '52:54:00:00:00:01' }], cpu: { architecture: 'x86_64' } },
 }
 const REPORT: SystemReport = {
-  ...{ manufacturer: 'm', model: 'm', serial: 's', memoryMib: 1, bootMode: 'uefi', disks: [] },
+  manufacturer: 'm',
+  model: 'm',
+  serial: 's',
+  memoryMib: 1,
+  bootMode: 'uefi',
+  disks: [],
   cpu: { count: 1, architecture: 'x86_64', model: null },
   nics: [{ name: 'eth0', mac: '52:54:00:00:00:01', speedMbps: null }],
 }
@@ -75,8 +80,12 @@ export class NodeModel {
       case 'verb': {
         const steps = STEPS[draw.steps]
         const request = {
-          ...{ target: draw.target, deploy_steps: steps, clean_steps: steps, service_steps: steps },
-          ...{ rescue_password: 'p', hashed_rescue_password: 'h' },
+          target: draw.target,
+          deploy_steps: steps,
+          clean_steps: steps,
+          service_steps: steps,
+          rescue_password: 'p',
+          hashed_rescue_password: 'h',
         }
         return { kind: 'verb', request }
       }

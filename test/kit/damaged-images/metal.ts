@@ -30,8 +30,12 @@ export async function metalImage(): Promise<MetalImage> {
   while (whole.subarray(end - 4096, end).every((byte) => byte === 0)) end -= 4096
   const sectors = (bytes: number) => bytes / SECTOR
   const partition = (number: number, name: string, type: string, from: number, to: number) => ({
-    ...{ number, name, type, guid: `00000000-0000-4000-a000-00000000001${number}` },
-    ...{ firstLba: sectors(from), lastLba: sectors(to) - 1 },
+    number,
+    name,
+    type,
+    guid: `00000000-0000-4000-a000-00000000001${number}`,
+    firstLba: sectors(from),
+    lastLba: sectors(to) - 1,
   })
   const { primary } = buildGpt({
     size: BOOT + boot.length + MIB,

@@ -78,8 +78,10 @@ export async function trials(made: Originals, folder: string, { deployments = tr
   const step = async (image: Buffer): Promise<Outcome> => {
     const digest = createHash('sha256').update(image).digest('hex')
     const info = {
-      ...{ id: 'i1', urls: [pathToFileURL(paths['IMAGE']!).href] },
-      ...{ os_hash_algo: 'sha256', os_hash_value: digest },
+      id: 'i1',
+      urls: [pathToFileURL(paths['IMAGE']!).href],
+      os_hash_algo: 'sha256',
+      os_hash_value: digest,
     }
     try {
       await machine.run(writeImage, { image_info: info })
@@ -113,8 +115,14 @@ function cpuSeconds(since: NodeJS.CpuUsage): number {
 }
 
 const KINDS: Record<Format, keyof typeof COMMANDS | 'qcow2'> = {
-  ...{ gpt: 'metal', ext4: 'metal', xz: 'metal', gzip: 'metal', zstd: 'metal' },
-  ...{ qcow2: 'qcow2', iso: 'iso', cpio: 'cpio' },
+  gpt: 'metal',
+  ext4: 'metal',
+  xz: 'metal',
+  gzip: 'metal',
+  zstd: 'metal',
+  qcow2: 'qcow2',
+  iso: 'iso',
+  cpio: 'cpio',
 }
 
 interface Outcome {

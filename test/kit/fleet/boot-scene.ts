@@ -70,7 +70,13 @@ export async function bootScene({
   const reported: unknown[] = []
   probe.attach((point, next) => (reported.push(point['why']), next()), ['boot'])
   const machines = await openMachines({
-    ...{ stateDir: null, clock, random: seededRandom(1), probe, logger: silent, pace, network },
+    stateDir: null,
+    clock,
+    random: seededRandom(1),
+    probe,
+    logger: silent,
+    pace,
+    network,
     events: { ramdiskUp: ({ spec }) => void up.push(spec.id), down: () => {} },
   })
   const spec = { ...defaultMachineSpec(1), ...hardware }
@@ -78,7 +84,14 @@ export async function bootScene({
   const machine = await machines.create({ ...spec, disks })
   await machine.setBoot({ kind: 'boot order' })
   return {
-    ...{ machine, clock, up, files, opened, credentials, verifiedBy, reported },
+    machine,
+    clock,
+    up,
+    files,
+    opened,
+    credentials,
+    verifiedBy,
+    reported,
     failures: () =>
       machine.firmware.log.entries.filter(({ kind }) => kind === 'boot failed').map(({ detail }) => detail),
     boot: async () => {

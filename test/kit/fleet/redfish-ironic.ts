@@ -28,12 +28,19 @@ export async function redfishIronic(speed: number, conf: Partial<ConductorConf> 
   const media = new Map<string, Buffer>()
   const files = scope.use(
     await serveFiles({
-      ...{ host: '127.0.0.1', port: 0, clock, random: systemRandom, logger },
+      host: '127.0.0.1',
+      port: 0,
+      clock,
+      random: systemRandom,
+      logger,
       find: (path) => {
         const iso = media.get(path)
         if (!iso) return undefined
         return {
-          ...{ source: bytesSource(iso), etag: '"1"', modified: 0, type: 'application/octet-stream' },
+          source: bytesSource(iso),
+          etag: '"1"',
+          modified: 0,
+          type: 'application/octet-stream',
           close: () => Promise.resolve(),
         }
       },
@@ -42,7 +49,12 @@ export async function redfishIronic(speed: number, conf: Partial<ConductorConf> 
   let url = ''
   const ironic = scope.use(
     await openIronic({
-      ...{ store, host: 'elsewhere', clock, random, probe, logger },
+      store,
+      host: 'elsewhere',
+      clock,
+      random,
+      probe,
+      logger,
       conf: { ...UPSTREAM_CONF, ...conf },
       bmcs: (node) =>
         Promise.resolve(

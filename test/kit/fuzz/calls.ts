@@ -112,7 +112,9 @@ const ofRow = (operation: Operation): fc.Arbitrary<FuzzedRequest> =>
   fc
     .record({ path: pathOf(operation), query: queryOf(operation), headers, body: bodyOf(operation) })
     .map(({ path, query, headers: sent, body }) => ({
-      ...{ method: operation.method, target: path + query, headers: sent },
+      method: operation.method,
+      target: path + query,
+      headers: sent,
       ...(body === undefined ? {} : { body }),
     }))
 
@@ -152,7 +154,7 @@ export const fuzzedRequest = (operations: readonly Operation[] = IRONIC_OPERATIO
 
 /** Replaces placeholders by what is there now, and by a uuid that nothing has where there is none. */
 export function resolved(request: FuzzedRequest, { records }: StoreView): FuzzedRequest {
-  const pick = <T>(all: readonly T[], index: number): T | undefined => all[index % Math.max(1, all.length)]
+  const pick = <T,>(all: readonly T[], index: number): T | undefined => all[index % Math.max(1, all.length)]
   const kinds = {
     portgroup: 'portgroup',
     chassis: 'chassis',

@@ -49,7 +49,7 @@ const BEGINNING: readonly (readonly [path: string, body: object])[] = [
     (name) =>
       [
         '/v1/nodes',
-        { ...{ driver: 'fake-hardware', name, resource_class: 'baremetal' }, ...FAKE, automated_clean: false },
+        { driver: 'fake-hardware', name, resource_class: 'baremetal', ...FAKE, automated_clean: false },
       ] as const,
   ),
   ['/v1/chassis', {}],

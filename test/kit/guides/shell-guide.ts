@@ -50,7 +50,8 @@ export async function followShellGuide(page: string, options: ShellGuideOptions)
     }
     await writeFile(join(folder, 'guide.sh'), script.join('\n'))
     const run = spawn('bash', ['guide.sh'], {
-      ...{ cwd: folder, env: { ...process.env, PATH: `${folder}:${process.env['PATH']}` } },
+      cwd: folder,
+      env: { ...process.env, PATH: `${folder}:${process.env['PATH']}` },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let printed = ''
@@ -58,7 +59,8 @@ export async function followShellGuide(page: string, options: ShellGuideOptions)
       stream.on('data', (part: Buffer) => void (printed += part.toString()))
     const code = await new Promise<number | null>((resolve) => run.once('close', resolve))
     const outputs = expected.map(async ({ name, shown: text }) => ({
-      ...{ name, shown: text },
+      name,
+      shown: text,
       printed: await readFile(join(folder, `${name}.out`), 'utf8').catch(() => ''),
     }))
     return { code, printed, outputs: await Promise.all(outputs) }

@@ -44,8 +44,15 @@ export class RehearsedRuns implements AsyncDisposable {
     await this.close()
     const file = await readHosts(join(this.folder, 'hosts.yaml'))
     this.#rehearsal = await openRehearsal({
-      ...{ file, hosts: file.hosts, faults, folder: join(this.folder, 'lab'), variables: {} },
-      ...{ clock: systemClock(), random: systemRandom, logger, pace },
+      file,
+      hosts: file.hosts,
+      faults,
+      folder: join(this.folder, 'lab'),
+      variables: {},
+      clock: systemClock(),
+      random: systemRandom,
+      logger,
+      pace,
     })
     return this.#rehearsal
   }
@@ -53,9 +60,18 @@ export class RehearsedRuns implements AsyncDisposable {
   async run(options: Partial<RunOptions> = {}): Promise<RunReport> {
     const { access, hosts } = this.#rehearsal ?? (await this.open())
     return runHosts({
-      ...{ file: 'hosts.yaml', hosts, access, locks: null, parallel: 4, rehearsed: true, every: EVERY },
+      file: 'hosts.yaml',
+      hosts,
+      access,
+      locks: null,
+      parallel: 4,
+      rehearsed: true,
+      every: EVERY,
       folder: options.folder ?? (await RunFolder.open(join(this.folder, 'state'))),
-      ...{ clock: systemClock(), random: systemRandom, logger: silent, signal: new AbortController().signal },
+      clock: systemClock(),
+      random: systemRandom,
+      logger: silent,
+      signal: new AbortController().signal,
       onEvent: (event) => void this.events.push(event),
       ...options,
     })

@@ -17,7 +17,9 @@ export const liveFiles = (
   { features, size }: { features?: object | null; size?: number } = {},
 ): LiveTree =>
   liveTree({
-    ...{ architecture, label: LABEL, version: '99' },
+    architecture,
+    label: LABEL,
+    version: '99',
     ...(features === undefined ? {} : { features }),
     ...(size === undefined ? {} : { kargsSize: size }),
   })

@@ -36,8 +36,14 @@ export function storedXz(bytes: Buffer): Buffer {
   const index = Buffer.concat([records, sumOf(records)])
   const footer = Buffer.concat([little(index.length / 4 - 1), FLAGS])
   return Buffer.concat([
-    ...[Buffer.from('fd377a585a00', 'hex'), FLAGS, sumOf(FLAGS)],
-    ...[padded(block), sumOf(bytes), index],
-    ...[sumOf(footer), footer, Buffer.from('YZ')],
+    Buffer.from('fd377a585a00', 'hex'),
+    FLAGS,
+    sumOf(FLAGS),
+    padded(block),
+    sumOf(bytes),
+    index,
+    sumOf(footer),
+    footer,
+    Buffer.from('YZ'),
   ])
 }

@@ -12,8 +12,11 @@ export const versionedIso = (version: string): Buffer =>
 export async function versionedImage(version: string): Promise<{ bytes: Buffer; sha256: string }> {
   await using folder = await temporaryFolder()
   const bytes = await metalImage({
-    ...{ base: await smallImage(), title: `${COREOS_SYSTEMS[systemOfVersion(version)].title} ${version}` },
-    ...{ architecture: 'x86_64', folder: folder.path, clock: systemClock() },
+    base: await smallImage(),
+    title: `${COREOS_SYSTEMS[systemOfVersion(version)].title} ${version}`,
+    architecture: 'x86_64',
+    folder: folder.path,
+    clock: systemClock(),
   })
   return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') }
 }

@@ -135,7 +135,13 @@ export async function openSession(bmc: IpmiBmc, options: CallerOptions = {}): Pr
   const challenged = await payloadOf(bmc, plain(PAYLOAD.rakp1, rakp1))
   if (challenged?.[1] !== 0) throw new Refused('rakp2', challenged?.[1] ?? null)
   const exchange: Exchange = {
-    ...{ suite, remote: REMOTE, id, callerRandom, role, name, key: Buffer.concat([Buffer.from(password)], 20) },
+    suite,
+    remote: REMOTE,
+    id,
+    callerRandom,
+    role,
+    name,
+    key: Buffer.concat([Buffer.from(password)], 20),
     bmcRandom: challenged.subarray(8, 24),
     guid: challenged.subarray(24, 40),
   }

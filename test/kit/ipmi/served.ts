@@ -34,7 +34,10 @@ export async function servedIpmi(
 ): Promise<ServedIpmi> {
   const { machines, probe, random, accounts, machine } = await describedMachines(count, clock, hardware)
   const parts = {
-    ...{ clock, random, probe, logger: silent },
+    clock,
+    random,
+    probe,
+    logger: silent,
     accounts: {
       of: ({ spec }: Machine) => accounts.get(spec.id),
       set: ({ spec }: Machine, account: IpmiAccount) => void accounts.set(spec.id, account),
@@ -42,7 +45,11 @@ export async function servedIpmi(
   }
   const server = serveIpmi(parts)
   return {
-    ...{ server, machines, parts, accounts, machine },
+    server,
+    machines,
+    parts,
+    accounts,
+    machine,
     bmc: (n) => createIpmiBmc(machine(n), parts),
     open: (n) => server.open(machine(n), { host: '127.0.0.1', port: 0 }),
     [Symbol.asyncDispose]: async () => {

@@ -83,9 +83,14 @@ export const INSTANCE_SCENES: Readonly<Record<string, OperatorScene>> = {
       })
       await on.secret('metadata', { metaData: '{"rack":"r1","name":"other"}' })
       await on.create({
-        ...{ image: on.image('/small.raw'), userData: { name: 'ignition' }, networkData: { name: 'network' } },
-        ...{ metaData: { name: 'metadata' }, preprovisioningNetworkDataName: 'before' },
-        ...{ architecture: 'x86_64', bootMode: 'UEFISecureBoot', automatedCleaningMode: 'disabled' },
+        image: on.image('/small.raw'),
+        userData: { name: 'ignition' },
+        networkData: { name: 'network' },
+        metaData: { name: 'metadata' },
+        preprovisioningNetworkDataName: 'before',
+        architecture: 'x86_64',
+        bootMode: 'UEFISecureBoot',
+        automatedCleaningMode: 'disabled',
         rootDeviceHints: { minSizeGigabytes: 1, model: 'ISTAGE', rotational: false, deviceName: '/dev/sda' },
         consumerRef: { apiVersion: 'v1', kind: 'Machine', name: 'worker-0', namespace: 'metal3' },
       })

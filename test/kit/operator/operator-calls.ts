@@ -23,7 +23,8 @@ export function operatorCalls(made: readonly OperatorCall[]): OperatorCall[] {
   for (const { method, path, body } of made) {
     if (path === '/' || path === '/drivers') continue
     const call = {
-      ...{ method, path: path.replaceAll(ID, 'ID') },
+      method,
+      path: path.replaceAll(ID, 'ID'),
       ...(body === undefined ? {} : { body: sorted(JSON.parse(JSON.stringify(body).replaceAll(ID, 'ID'))) }),
     }
     if (method === 'GET') looks.set(call.path, call)

@@ -85,9 +85,12 @@ export class OperatorStage implements AsyncDisposable {
   async create(spec: Partial<Host['spec']>, metadata: { annotations?: Record<string, string> } = {}, scheme?: string) {
     const address = `${scheme ?? 'redfish-virtualmedia'}://10.4.0.1:8000/redfish/v1/Systems/1`
     await this.kube.create<'BareMetalHost'>({
-      ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', metadata: { ...at, ...metadata } },
+      apiVersion: 'metal3.io/v1alpha1',
+      kind: 'BareMetalHost',
+      metadata: { ...at, ...metadata },
       spec: {
-        ...{ online: true, bootMACAddress: '52:54:00:b0:00:01' },
+        online: true,
+        bootMACAddress: '52:54:00:b0:00:01',
         bmc: { address, credentialsName: 'bmc', disableCertificateVerification: true },
         ...spec,
       },

@@ -58,8 +58,11 @@ async function record(program: string, name: string, images: Awaited<ReturnType<
   const running = spawn(program, [], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: {
-      ...{ KUBE_URL: api.url, IRONIC_URL: ironic.url, SPEED: String(SPEED) },
-      ...{ DEPLOY_ISO_URL: `${IMAGES}.iso`, DEPLOY_KERNEL_URL: `${IMAGES}.kernel` },
+      KUBE_URL: api.url,
+      IRONIC_URL: ironic.url,
+      SPEED: String(SPEED),
+      DEPLOY_ISO_URL: `${IMAGES}.iso`,
+      DEPLOY_KERNEL_URL: `${IMAGES}.kernel`,
       DEPLOY_RAMDISK_URL: `${IMAGES}.initramfs`,
     },
   })

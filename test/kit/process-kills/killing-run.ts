@@ -170,7 +170,8 @@ export class KillingRun {
     this.#lockedOut += lockedOut.length
     const send: Life['send'] = (method, path, body) =>
       this.#transport.send({
-        ...{ method, url: `${url}${path}` },
+        method,
+        url: `${url}${path}`,
         headers: { 'x-openstack-ironic-api-version': '1.115', 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
@@ -213,7 +214,11 @@ export class KillingRun {
 
   #about(nodes: readonly ApiNode[], life: UpProcess): string {
     const shown = nodes.map(({ name, provision_state, reservation, last_error, driver_internal_info }) => ({
-      ...{ name, provision_state, reservation, last_error, driver_internal_info },
+      name,
+      provision_state,
+      reservation,
+      last_error,
+      driver_internal_info,
       agent: this.#before?.agents.get(machineOf(name!)),
     }))
     return JSON.stringify({ nodes: shown, log: life.log }, null, 1)

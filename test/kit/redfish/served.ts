@@ -42,7 +42,10 @@ export async function served(
   const clock = new VirtualClock()
   const { machines, probe, random, accounts, machine } = await describedMachines(count, clock, hardware)
   const service = createRedfishService({
-    ...{ machines, clock, random, probe },
+    machines,
+    clock,
+    random,
+    probe,
     accounts: {
       of: ({ spec }) => accounts.get(spec.id),
       admits: ({ spec }, { username, password }) => {
@@ -54,10 +57,17 @@ export async function served(
     ...options,
   })
   return {
-    ...{ service, machines, clock, probe, accounts, machine },
+    service,
+    machines,
+    clock,
+    probe,
+    accounts,
+    machine,
     call: async (method, path, body, headers = basic(ADMIN)) => {
       const answer = await service.dispatch({
-        ...{ method, target: path, base: 'http://bmc.test' },
+        method,
+        target: path,
+        base: 'http://bmc.test',
         headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       })

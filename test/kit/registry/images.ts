@@ -24,7 +24,9 @@ export async function putFiles(
   const entries = Object.entries(files).map(([name, text]) => ({ name, content: Buffer.from(text) }))
   const made = makeImage({
     files: Object.fromEntries(architectures.map((architecture) => [architecture, entries])),
-    ...{ labels, created: '2026-01-01T00:00:00Z', comment: 'a test' },
+    labels,
+    created: '2026-01-01T00:00:00Z',
+    comment: 'a test',
   })
   const parsed = parsePlace(place)
   await putImage(made, { sink: client.sink(parsed), tag: parsed.tag ?? 'latest', signal })

@@ -182,7 +182,10 @@ export async function registryServer(options: RegistryServerOptions = {}): Promi
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const host = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    ...{ host: host(), seen, repositories, tokens },
+    host: host(),
+    seen,
+    repositories,
+    tokens,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

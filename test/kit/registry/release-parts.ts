@@ -38,7 +38,9 @@ export async function releaseParts(): Promise<ReleaseParts> {
     return { code, stdout: run.stdout, stderr: run.stderr }
   }
   return {
-    ...{ path: folder.path, at, ran },
+    path: folder.path,
+    at,
+    ran,
     json: async (...argv) => {
       const { code, stdout, stderr } = await ran(...argv)
       if (code !== 0) throw new Error(stderr)

@@ -26,7 +26,12 @@ export interface WholeLife extends AsyncDisposable {
 export async function wholeLife(connection: Connection, seed: number, moments: readonly number[]): Promise<WholeLife> {
   const clock = new LabClock({ mode: 'manual', start: Date.UTC(2026, 0, 1) })
   const lab = await stage({
-    ...{ clock, seed, random: seededRandom(seed), disks: 'described', machinePace: SLOW_MACHINES, agentPace: IPA_PACE },
+    clock,
+    seed,
+    random: seededRandom(seed),
+    disks: 'described',
+    machinePace: SLOW_MACHINES,
+    agentPace: IPA_PACE,
     ...(connection === 'by sockets' ? { network: { host: '127.0.0.1', port: 0 }, agentTls: true } : {}),
   })
   const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {

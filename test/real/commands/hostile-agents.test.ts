@@ -39,7 +39,8 @@ function send(path: string, { size, body }: { size?: number; body?: object }): P
     const sent = request(
       url + path,
       {
-        ...{ method: 'POST', agent: sockets },
+        method: 'POST',
+        agent: sockets,
         headers: { 'content-type': 'application/json', 'x-openstack-ironic-api-version': '1.68' },
       },
       (answer) => answer.resume().on('end', () => resolve(answer.statusCode ?? 0)),

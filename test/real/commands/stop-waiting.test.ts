@@ -120,8 +120,15 @@ describe.runIf(process.platform === 'linux').each(SIGNALS)('%s ends', (signal, c
 
   test('images serve, also while a client takes an image slowly', async () => {
     const serve = start([
-      ...['images', 'serve', '--image-port', '0', '--live-iso', REHEARSAL_LIVE_ISO],
-      ...['--base-url', 'http://127.0.0.1:6385', '--json'],
+      'images',
+      'serve',
+      '--image-port',
+      '0',
+      '--live-iso',
+      REHEARSAL_LIVE_ISO,
+      '--base-url',
+      'http://127.0.0.1:6385',
+      '--json',
     ])
     await soon(() => serve.out.includes('"ready"'))
     const [url = ''] = /http:\/\/[^"]*\.iso/.exec(serve.out) ?? []

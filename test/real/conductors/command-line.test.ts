@@ -51,7 +51,9 @@ async function machineOfItsOwn(name: string): Promise<{ stateDir: string; diskFi
 /** A node without a port: agents say whose they are. */
 async function availableNode(name: string) {
   const { uuid } = (await ironic.done(201, 'POST', '/v1/nodes', {
-    ...{ name, driver: 'fake-hardware', automated_clean: false },
+    name,
+    driver: 'fake-hardware',
+    automated_clean: false,
   })) as ApiNode
   const seen: ApiNode[] = []
   const provision = (target: string, more = {}) =>
@@ -98,7 +100,9 @@ test('a step written by the guide is run by a real conductor, on the agent of th
   expect(cached).toMatchObject({
     deploy: expect.arrayContaining([
       expect.objectContaining({
-        ...{ step: 'wipe_nvme', interface: 'deploy', priority: 0 },
+        step: 'wipe_nvme',
+        interface: 'deploy',
+        priority: 0,
         argsinfo: { keep: { description: 'Serial numbers of disks to keep.', required: false } },
       }),
     ]),

@@ -120,8 +120,11 @@ const names = (node: RealNode) => commands(node).map(({ name }) => name)
 
 /** The steps of a whole deployment. */
 const WHOLE = [
-  ...['deploy.get_deploy_steps', 'deploy.execute_deploy_step', 'standby.get_partition_uuids'],
-  ...['image.install_bootloader', 'standby.power_off'],
+  'deploy.get_deploy_steps',
+  'deploy.execute_deploy_step',
+  'standby.get_partition_uuids',
+  'image.install_bootloader',
+  'standby.power_off',
 ]
 
 describe.concurrent('a real conductor deploys by its interface direct and our agent', () => {
@@ -131,7 +134,12 @@ describe.concurrent('a real conductor deploys by its interface direct and our ag
     await deployed(node, { image_source: url('/disk.raw'), ...sha256('/disk.raw') }, { configdrive })
     await node.settled('active')
     expect((await ironic.moves(node.uuid)).slice(-6)).toEqual([
-      ...['deploying', 'wait call-back', 'deploying', 'wait call-back', 'deploying', 'active'],
+      'deploying',
+      'wait call-back',
+      'deploying',
+      'wait call-back',
+      'deploying',
+      'active',
     ])
     expect(names(node)).toEqual(WHOLE)
     const [, write, , bootloader] = commands(node)
@@ -143,7 +151,10 @@ describe.concurrent('a real conductor deploys by its interface direct and our ag
       node: { deploy_step: { step: 'write_image', priority: 80 } },
     })
     expect(bootloader!.params).toEqual({
-      ...{ root_uuid: null, efi_system_part_uuid: null, prep_boot_part_uuid: null, target_boot_mode: 'uefi' },
+      root_uuid: null,
+      efi_system_part_uuid: null,
+      prep_boot_part_uuid: null,
+      target_boot_mode: 'uefi',
     })
     const { image, labels, drive } = await disk()
     expect(image).toBe(true)

@@ -17,8 +17,16 @@ test('a fleet that is killed twice and started again on its folder: each machine
   const slow = await slowImage(await readFile(REHEARSAL_IMAGE), scope)
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-fleet-'))
   const argv = [
-    ...['--count', '3', '--redfish-port', '0', '--state-dir', join(folder, 'state'), '--boot-time', '4s'],
-    ...['--hosts-out', join(folder, 'nodes.json')],
+    '--count',
+    '3',
+    '--redfish-port',
+    '0',
+    '--state-dir',
+    join(folder, 'state'),
+    '--boot-time',
+    '4s',
+    '--hosts-out',
+    join(folder, 'nodes.json'),
   ]
   let fleet = await FleetProcess.start(argv)
   onTestFinished(async () => {

@@ -62,7 +62,12 @@ async function node(number: number, bootInterface: string, fields: Record<string
   await enrollHosts(
     fleet.hosts().filter((host) => host.name === name),
     {
-      ...{ url: there.ironic.url, transport, headers: {}, clock, bootInterface, driverInfo: {} },
+      url: there.ironic.url,
+      transport,
+      headers: {},
+      clock,
+      bootInterface,
+      driverInfo: {},
       signal: new AbortController().signal,
       onEnrolled: (_host, made) => (uuid = made),
     },
@@ -191,7 +196,8 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       const update = (name: string) => ({
         clean_steps: [
           {
-            ...{ interface: 'firmware', step: 'update' },
+            interface: 'firmware',
+            step: 'update',
             args: { settings: [{ component: 'bios', url: `${there.url}/${name}` }] },
           },
         ],
@@ -224,9 +230,15 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
     'of Dell by the hardware type idrac: inspected out of band, its RAID made and deleted, cleaned, installed',
     async ({ expect }) => {
       const one = await node(5, 'redfish-virtual-media', {
-        ...{ driver: 'idrac', boot_interface: 'idrac-redfish-virtual-media', management_interface: 'idrac-redfish' },
-        ...{ inspect_interface: 'idrac-redfish', raid_interface: 'idrac-redfish', deploy_interface: 'custom-agent' },
-        ...{ bios_interface: 'idrac-redfish', power_interface: 'idrac-redfish', vendor_interface: 'idrac-redfish' },
+        driver: 'idrac',
+        boot_interface: 'idrac-redfish-virtual-media',
+        management_interface: 'idrac-redfish',
+        inspect_interface: 'idrac-redfish',
+        raid_interface: 'idrac-redfish',
+        deploy_interface: 'custom-agent',
+        bios_interface: 'idrac-redfish',
+        power_interface: 'idrac-redfish',
+        vendor_interface: 'idrac-redfish',
       })
       await one.provision('inspect')
       const inspected = await one.settled('manageable')
@@ -285,8 +297,10 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       const machine = systems.machines.get(uuid)!
       // create_nodes.py: the system's uuid is the node's too, and Ironic learns of its NICs from the BMC.
       const info = {
-        ...{ redfish_address: systems.redfishUrl, redfish_system_id: `/redfish/v1/Systems/${uuid}` },
-        ...{ redfish_username: 'admin', redfish_password: 'password' },
+        redfish_address: systems.redfishUrl,
+        redfish_system_id: `/redfish/v1/Systems/${uuid}`,
+        redfish_username: 'admin',
+        redfish_password: 'password',
       }
       const settings = Object.entries(info).flatMap(([key, value]) => ['--driver-info', `${key}=${value}`])
       {

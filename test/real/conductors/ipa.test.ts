@@ -85,8 +85,10 @@ test.concurrent(
     await using node = await nodeOn(mock, machine, inventory.interfaces[0]!.mac_address, {
       deploy_interface: 'direct',
       instance_info: {
-        ...{ image_source: server.url('/disk.raw'), image_disk_format: 'raw' },
-        ...{ image_os_hash_algo: 'sha256', image_os_hash_value: createHash('sha256').update(image).digest('hex') },
+        image_source: server.url('/disk.raw'),
+        image_disk_format: 'raw',
+        image_os_hash_algo: 'sha256',
+        image_os_hash_value: createHash('sha256').update(image).digest('hex'),
       },
     })
     for (const [target, state] of [
@@ -99,8 +101,11 @@ test.concurrent(
     }
     expect(await operations(machine)).toEqual(['write_image', 'full_sync'])
     expect(commands()).toEqual([
-      ...['deploy.get_deploy_steps', 'deploy.execute_deploy_step', 'standby.get_partition_uuids'],
-      ...['image.install_bootloader', 'standby.power_off'],
+      'deploy.get_deploy_steps',
+      'deploy.execute_deploy_step',
+      'standby.get_partition_uuids',
+      'image.install_bootloader',
+      'standby.power_off',
     ])
     const { image_info: written } = (await machine.operations())[0]!
     expect(written).toMatchObject({ id: 'disk.raw', urls: [server.url('/disk.raw')], disk_format: 'raw' })

@@ -15,12 +15,19 @@ let served: ServedIpmi
 beforeAll(async () => {
   const settings = {
     DEFAULT: {
-      ...{ enabled_hardware_types: 'ipmi', enabled_boot_interfaces: 'ipxe', enabled_console_interfaces: 'no-console' },
-      ...{ enabled_management_interfaces: 'ipmitool', enabled_power_interfaces: 'ipmitool' },
-      ...{ enabled_vendor_interfaces: 'ipmitool,no-vendor', default_vendor_interface: 'ipmitool' },
-      ...{ enabled_inspect_interfaces: 'agent,no-inspect', enabled_bios_interfaces: 'no-bios' },
-      ...{ enabled_firmware_interfaces: 'no-firmware', enabled_raid_interfaces: 'agent,no-raid' },
-      ...{ enabled_rescue_interfaces: 'agent,no-rescue', enabled_deploy_interfaces: 'custom-agent,direct' },
+      enabled_hardware_types: 'ipmi',
+      enabled_boot_interfaces: 'ipxe',
+      enabled_console_interfaces: 'no-console',
+      enabled_management_interfaces: 'ipmitool',
+      enabled_power_interfaces: 'ipmitool',
+      enabled_vendor_interfaces: 'ipmitool,no-vendor',
+      default_vendor_interface: 'ipmitool',
+      enabled_inspect_interfaces: 'agent,no-inspect',
+      enabled_bios_interfaces: 'no-bios',
+      enabled_firmware_interfaces: 'no-firmware',
+      enabled_raid_interfaces: 'agent,no-raid',
+      enabled_rescue_interfaces: 'agent,no-rescue',
+      enabled_deploy_interfaces: 'custom-agent,direct',
     },
     ipmi: { min_command_interval: 1, command_retry_timeout: 10 },
   }
@@ -38,7 +45,10 @@ const LATER = { timeout: LONGEST_WAIT, interval: 200 }
 async function nodeOf(n: number, more: Record<string, unknown> = {}) {
   const { port } = await served.open(n)
   const driver_info = {
-    ...{ ipmi_address: '127.0.0.1', ipmi_port: port, ipmi_username: 'admin', ipmi_password: 'secret-1' },
+    ipmi_address: '127.0.0.1',
+    ipmi_port: port,
+    ipmi_username: 'admin',
+    ipmi_password: 'secret-1',
     ...more,
   }
   const { uuid } = (await ironic.done(201, 'POST', '/v1/nodes', { driver: 'ipmi', driver_info })) as ApiNode

@@ -20,19 +20,26 @@ const clock = systemClock()
 
 const ironic = (seed: number): Promise<Served> =>
   serve({
-    ...{ port: 0, nodes: 0, clock, random: seededRandom(seed), logger: silent, stateDir: null, realistic: false },
+    port: 0,
+    nodes: 0,
+    clock,
+    random: seededRandom(seed),
+    logger: silent,
+    stateDir: null,
+    realistic: false,
     ironic: {
       profile: 'upstream',
       set: [
-        ...['DEFAULT.enabled_hardware_types=fake-hardware', 'DEFAULT.enabled_deploy_interfaces=custom-agent,fake'],
-        ...['DEFAULT.default_deploy_interface=custom-agent', 'DEFAULT.enabled_inspect_interfaces=agent,no-inspect'],
-        ...[
-          'DEFAULT.default_inspect_interface=agent',
-          'deploy.erase_devices_priority=0',
-          'agent.command_wait_interval=1',
-        ],
-        ...['api.ramdisk_heartbeat_timeout=10', 'agent.post_deploy_get_power_state_retries=2'],
-        ...['agent.post_deploy_get_power_state_retry_interval=1'],
+        'DEFAULT.enabled_hardware_types=fake-hardware',
+        'DEFAULT.enabled_deploy_interfaces=custom-agent,fake',
+        'DEFAULT.default_deploy_interface=custom-agent',
+        'DEFAULT.enabled_inspect_interfaces=agent,no-inspect',
+        'DEFAULT.default_inspect_interface=agent',
+        'deploy.erase_devices_priority=0',
+        'agent.command_wait_interval=1',
+        'api.ramdisk_heartbeat_timeout=10',
+        'agent.post_deploy_get_power_state_retries=2',
+        'agent.post_deploy_get_power_state_retry_interval=1',
       ],
     },
   })
@@ -83,8 +90,14 @@ const sentences = (differences: readonly SeenDifference[]) =>
 async function played(read: Recording, against: Served) {
   await using transport = new HttpTransport({ clock })
   const shared = {
-    ...{ recording: read, url: against.url, transport, clock, ids: new IdMap(), credentials: {} },
-    ...{ secrets: new Map<string, string>(), signal: new AbortController().signal },
+    recording: read,
+    url: against.url,
+    transport,
+    clock,
+    ids: new IdMap(),
+    credentials: {},
+    secrets: new Map<string, string>(),
+    signal: new AbortController().signal,
   }
   const [client, agents] = await Promise.all([replayClient(shared), replayAgents({ ...shared, identity })])
   return { client: sentences(client.differences), agents: sentences(agents.differences), commands: agents.calls }
@@ -97,8 +110,11 @@ test('client and agents of a recording, played side by side against another iron
     to === 'agent' && method === 'POST' ? [(request.body as { name: string }).name] : [],
   )
   expect(commands).toEqual([
-    ...['clean.get_clean_steps', 'clean.execute_clean_step'],
-    ...['deploy.get_deploy_steps', 'deploy.execute_deploy_step', 'standby.power_off'],
+    'clean.get_clean_steps',
+    'clean.execute_clean_step',
+    'deploy.get_deploy_steps',
+    'deploy.execute_deploy_step',
+    'standby.power_off',
   ])
   await using other = await ironic(2)
   const { client, agents, commands: calls } = await played(read, other)

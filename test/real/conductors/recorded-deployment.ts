@@ -31,8 +31,13 @@ export async function realDeployment(ironic: RealIronic, url: string): Promise<v
     return text === '' ? null : JSON.parse(text)
   }
   const { uuid } = (await send('POST', '/v1/nodes', {
-    ...{ driver: 'fake-hardware', name: 'recorded', inspect_interface: 'agent', deploy_interface: 'custom-agent' },
-    ...{ driver_info: { password: 'correct horse' }, properties: { cpu_arch: 'x86_64' }, extra: { rack: 'r1' } },
+    driver: 'fake-hardware',
+    name: 'recorded',
+    inspect_interface: 'agent',
+    deploy_interface: 'custom-agent',
+    driver_info: { password: 'correct horse' },
+    properties: { cpu_arch: 'x86_64' },
+    extra: { rack: 'r1' },
   })) as ApiNode
   await send('POST', '/v1/ports', { node_uuid: uuid, address: inventory.interfaces[0]!.mac_address, pxe_enabled: true })
 

@@ -88,14 +88,26 @@ test('it replays against ironstage, and every difference is a row of docs/fideli
       files: [{ name: 'ironic.conf', text: config }],
       set: ['ironstage.fake_hardware_machines=true', 'agent.require_tls=false'],
     },
-    ...{ host: '127.0.0.1', port: 0, nodes: 0, stateDir: null, realistic: false },
-    ...{ clock, random: systemRandom, logger: silent },
+    host: '127.0.0.1',
+    port: 0,
+    nodes: 0,
+    stateDir: null,
+    realistic: false,
+    clock,
+    random: systemRandom,
+    logger: silent,
     managers: managersWith(practice).filter(({ className }) => !LACKING.includes(className)),
   })
   const { machines, spec } = served.stage
   await using transport = new HttpTransport({ clock })
   const { differences } = await replayClient({
-    ...{ recording, url: served.url, transport, clock, ids: new IdMap(), credentials: {}, secrets: new Map() },
+    recording,
+    url: served.url,
+    transport,
+    clock,
+    ids: new IdMap(),
+    credentials: {},
+    secrets: new Map(),
     signal: new AbortController().signal,
     onCall: ({ is: { exchanges } }) => {
       const [exchange] = exchanges

@@ -15,7 +15,10 @@ import {
 const text = expect.any(String) as unknown
 const node = {
   uuid: '11111111-2222-4333-8444-555555555555',
-  ...{ instance_info: {}, properties: {}, driver_info: {}, driver_internal_info: {} },
+  instance_info: {},
+  properties: {},
+  driver_info: {},
+  driver_internal_info: {},
 }
 const about = { node, ports: [] }
 const VERSIONS = { practice: '1', generic_hardware_manager: '1.2' }
@@ -34,7 +37,9 @@ export function stepCommands(kind: StepKind): readonly Row[] {
   const version = (value: unknown) => noop({ [`${kind}_version`]: value })
   const [performing, python] = [`Unexpected exception performing ${kind} step`, /TypeError/]
   const notFound = (name: string) => ({
-    ...{ type: 'HardwareManagerMethodNotFound', code: 500, message: 'No HardwareManager found to handle method' },
+    type: 'HardwareManagerMethodNotFound',
+    code: 500,
+    message: 'No HardwareManager found to handle method',
     details: `Could not find method: ${name}`,
   })
   const uuidless = (at: Difference['at']): Difference => ({ row: 'A node without `uuid`', at })
@@ -71,7 +76,10 @@ export function stepCommands(kind: StepKind): readonly Row[] {
 
     noop({}),
     step({
-      ...{ step: 'practice_noop', interface: 'deploy', priority: 80, args: {} },
+      step: 'practice_noop',
+      interface: 'deploy',
+      priority: 80,
+      args: {},
       argsinfo: null,
       more: [1, null],
     }),
@@ -173,24 +181,26 @@ const image = { id: 'image-1', urls: ['http://127.0.0.1:1/image'] }
 
 /** None of them is to be accepted: what the real agent would do with one is another test's matter. */
 const IMAGES: readonly unknown[] = [
-  ...[{}, null, 'text', [], { urls: image.urls }, { id: 'image-1' }, { id: null, urls: null }],
+  {},
+  null,
+  'text',
+  [],
+  { urls: image.urls },
+  { id: 'image-1' },
+  { id: null, urls: null },
   ...[[], 'http://127.0.0.1:1/image', {}, null].map((urls) => ({ ...image, urls })),
   ...['', 5, null, MD5, 'short', undefined].map((checksum) => ({ ...image, checksum })),
   ...[undefined, MD5, SHA256, 'http://x/'].map((checksum) => ({ ...image, checksum, os_hash_algo: 'sha256' })),
   ...[undefined, MD5, SHA256].map((checksum) => ({ ...image, checksum, os_hash_value: SHA256 })),
   { ...image, checksum: '', os_hash_algo: 'sha256', os_hash_value: SHA256 },
   ...[
-    ...[
-      ['', ''],
-      ['', 'f'],
-      ['sha256', ''],
-    ],
-    ...[
-      [5, 'f'],
-      ['sha256', 5],
-      [null, 'f'],
-      [0, 0],
-    ],
+    ['', ''],
+    ['', 'f'],
+    ['sha256', ''],
+    [5, 'f'],
+    ['sha256', 5],
+    [null, 'f'],
+    [0, 0],
   ].map(([os_hash_algo, os_hash_value]) => ({ ...image, os_hash_algo, os_hash_value })),
 ]
 

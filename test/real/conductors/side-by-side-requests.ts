@@ -78,7 +78,12 @@ const sync = { name: 'standby.sync', params: {} }
 const nested = `{"name": "standby.sync", "params": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`
 
 const NO_COMMANDS: readonly unknown[] = [
-  ...[[], '"text"', {}, { name: 'standby.sync' }, { params: {} }, { Name: 'standby.sync', Params: {} }],
+  [],
+  '"text"',
+  {},
+  { name: 'standby.sync' },
+  { params: {} },
+  { Name: 'standby.sync', Params: {} },
   ...[null, [], 'text', 5].map((params) => ({ name: 'standby.sync', params })),
 ]
 

@@ -20,7 +20,9 @@ export const withToken = (path: string): string => `${path}${path.includes('?') 
 
 /** A request for what needs no token, or without one for what does. */
 export const asks = (method: string, path: string, more: Partial<Row> = {}): Row => ({
-  ...{ what: `${method} ${path}`, method, path },
+  what: `${method} ${path}`,
+  method,
+  path,
   ...more,
 })
 
@@ -31,7 +33,10 @@ export const asksWithToken = (method: string, path: string, more: Partial<Row> =
 
 /** A body that may ask for a command or not. */
 export const sends = (what: string, body: unknown, more: Partial<Row> = {}): Row => ({
-  ...{ what, method: 'POST', path: withToken('/v1/commands/'), body },
+  what,
+  method: 'POST',
+  path: withToken('/v1/commands/'),
+  body,
   ...more,
 })
 
@@ -76,9 +81,14 @@ export const poisons = (name: string, ours: unknown): Difference => ({
     body: [
       server('Object of type TypeError is not JSON serializable'),
       {
-        ...{ id: '<id>', command_name: name, command_status: 'FAILED', command_result: null },
+        id: '<id>',
+        command_name: name,
+        command_status: 'FAILED',
+        command_result: null,
         command_error: {
-          ...{ type: 'CommandExecutionError', code: 500, message: 'Command execution failed' },
+          type: 'CommandExecutionError',
+          code: 500,
+          message: 'Command execution failed',
           details: ours,
         },
       },

@@ -89,9 +89,12 @@ function expectDocumented({ row }: Difference): void {
 /** The comparable part of an answer, without values of the moment. */
 function comparable({ status, headers, body }: Answer): Record<string, unknown> {
   return {
-    ...{ status, type: headers['content-type'], location: withoutPort(headers['location']) },
+    status,
+    type: headers['content-type'],
+    location: withoutPort(headers['location']),
     // Flask gives them as they come out of a set.
-    ...{ allow: headers['allow']?.split(', ').sort(), body: settled(body) },
+    allow: headers['allow']?.split(', ').sort(),
+    body: settled(body),
   }
 }
 
@@ -114,7 +117,7 @@ function settled(value: unknown, key = ''): unknown {
   )
 }
 
-const withoutPort = <T>(text: T): T | string =>
+const withoutPort = <T,>(text: T): T | string =>
   typeof text === 'string' ? text.replaceAll(/127\.0\.0\.1:\d+/g, '<agent>') : text
 
 /** Places that differ, with both values. Objects with the same keys are looked into, and so are lists of steps. */

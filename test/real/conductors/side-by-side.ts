@@ -48,7 +48,10 @@ export async function sideBySide(): Promise<SideBySide> {
     const agent = scope.use(
       await openStandaloneAgent({
         serves: { ironicUrl: await ironic() },
-        ...{ clock, random: systemRandom, logger, machinePace: NO_PACE },
+        clock,
+        random: systemRandom,
+        logger,
+        machinePace: NO_PACE,
         // Rows ask by it; IPA takes any name.
         allowedHosts: ['agent.example'],
         managers: managersWith(practice).filter(({ className }) => !LACKING.includes(className)),
@@ -65,7 +68,8 @@ export async function sideBySide(): Promise<SideBySide> {
     return {
       real: (asked) => ask(real.address, asked),
       ours: (asked) => ask(new URL(agent.callbackUrl).host, asked),
-      ...{ realMachine: real, ourMachine: agent.machine },
+      realMachine: real,
+      ourMachine: agent.machine,
       logged: async () => `${log.join('\n')}\n${await real.logged()}`,
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }

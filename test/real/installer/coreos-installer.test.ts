@@ -57,7 +57,11 @@ async function ours(disk: string, args: readonly string[], { sectorSize = 512, t
   const shown = (text: string) => (ended.stdout += text.replaceAll('\n', '\r\n'))
   const code = await installToFile({
     args: args.map((arg) => arg.replaceAll(DISK, disk)),
-    ...{ sectorSize, tty, architecture: 'x86_64', clock: systemClock(), random: systemRandom },
+    sectorSize,
+    tty,
+    architecture: 'x86_64',
+    clock: systemClock(),
+    random: systemRandom,
     signal: new AbortController().signal,
     stdout: (text) => void (tty ? shown(text) : (ended.stdout += text)),
     stderr: (text) => void (tty ? shown(text) : (ended.stderr += text)),

@@ -35,9 +35,14 @@ export async function makeDisk(path: string, before: DiskBefore): Promise<void> 
   } else if (table) {
     const perMib = MIB / sectorSize
     const { primary, backup, backupOffset } = buildGpt({
-      ...{ size, sectorSize, diskGuid: '11111111-2222-4333-8444-555555555555' },
+      size,
+      sectorSize,
+      diskGuid: '11111111-2222-4333-8444-555555555555',
       partitions: table.map(([number, name, first, length]) => ({
-        ...{ number, name, type: LINUX, attributes: number === 7 ? 5n : 0n },
+        number,
+        name,
+        type: LINUX,
+        attributes: number === 7 ? 5n : 0n,
         guid: `11111111-2222-4333-8444-${String(number).padStart(12, '0')}`,
         firstLba: first * perMib,
         lastLba: (first + length) * perMib - 1,

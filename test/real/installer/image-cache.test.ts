@@ -61,7 +61,8 @@ async function firstBytes(path: string, length: number): Promise<string> {
 const wanted = () => ({ url: `${server.url}/image.raw.xz`, sha256: null, signature: 'where present' as const })
 const cachedAs = async (as: 'fetched' | 'zstd' | 'raw') =>
   stageFromCache(await openImageCache({ folder: join(folder, 'cache'), as }, parts), {
-    ...{ ...parts, reach: { kind: 'files', pathThere: (path: string) => path } },
+    ...parts,
+    reach: { kind: 'files', pathThere: (path: string) => path },
   })
 
 test('kept as zstd the same disk comes out of the real installer, much sooner', async () => {

@@ -93,8 +93,19 @@ describe.each([
     await writeFile(disk, '')
     await truncate(disk, 64 * 2 ** 20)
     const { code, stderr } = await real.install(disk, [
-      ...['install', DISK, '--image-file', image(), '--insecure', '--ignition-file', at('c.ign')],
-      ...['--append-karg', 'foo=bar', '--delete-karg', 'mitigations=auto,nosmt', '--firstboot-args', 'rd.neednet=1'],
+      'install',
+      DISK,
+      '--image-file',
+      image(),
+      '--insecure',
+      '--ignition-file',
+      at('c.ign'),
+      '--append-karg',
+      'foo=bar',
+      '--delete-karg',
+      'mitigations=auto,nosmt',
+      '--firstboot-args',
+      'rd.neednet=1',
     ])
     expect({ code, stderr }).toMatchObject({ code: 0 })
     const { boot } = await inspectDisk({ path: disk }, clock)

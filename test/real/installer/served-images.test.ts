@@ -42,8 +42,14 @@ test.each<LiveArchitecture>(['x86_64', 'aarch64', 'ppc64le', 's390x'])(
   async (architecture) => {
     const published = await xorriso(architecture)
     await using images = await openImageService({
-      ...{ files: [{ architecture, iso: published }], config: CONFIG, secret: 's', host: '127.0.0.1', port: 0 },
-      ...{ clock: systemClock(), random: seededRandom(1), logger: silent },
+      files: [{ architecture, iso: published }],
+      config: CONFIG,
+      secret: 's',
+      host: '127.0.0.1',
+      port: 0,
+      clock: systemClock(),
+      random: seededRandom(1),
+      logger: silent,
     })
     const urls = images.publish('n', architecture)!
     const [iso, initramfs] = [join(scratch, `${architecture}.served.iso`), join(scratch, `${architecture}.initramfs`)]

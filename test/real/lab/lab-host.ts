@@ -145,8 +145,13 @@ export class LabHost implements AsyncDisposable {
       return text === undefined ? [] : [[name, text] as const]
     })
     return SshMachine.open({
-      ...{ disk: this.disk.device, instead: this.live, newHostKeys: true, bootId },
-      ...{ machineId: '3'.repeat(32), hostname: hostname ?? 'localhost', cmdline: kernelArguments.join(' ') },
+      disk: this.disk.device,
+      instead: this.live,
+      newHostKeys: true,
+      bootId,
+      machineId: '3'.repeat(32),
+      hostname: hostname ?? 'localhost',
+      cmdline: kernelArguments.join(' '),
       etc: Object.fromEntries(etc),
     })
   }

@@ -63,14 +63,19 @@ export class LabOfHosts implements AsyncDisposable {
     const parts = { clock, random: systemRandom, logger: silent }
     const medium = scope.use(
       await serveFiles({
-        ...{ ...parts, host: '127.0.0.1', port: 0 },
+        ...parts,
+        host: '127.0.0.1',
+        port: 0,
         find: (asked) => (asked === '/live.iso' ? fileRepresentation(REHEARSAL_LIVE_ISO, clock) : undefined),
       }),
     )
     const disks = (size: number) => ({ disks: [{ size }, { size: GIB / 8 }] })
     const fleet = scope.use(
       await openFleet({
-        ...{ ...parts, count: HOSTS.length, redfish: { port: 0 }, disks: 'file' },
+        ...parts,
+        count: HOSTS.length,
+        redfish: { port: 0 },
+        disks: 'file',
         hardware: [
           { count: 2, hardware: disks(2 * GIB) },
           { hardware: disks(GIB / 8) },

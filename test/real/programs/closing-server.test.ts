@@ -48,7 +48,9 @@ test('eight direct deployments at once from a server that closes after the body:
         const patch = (path: string, value: unknown) => client.patchNode(node, [{ op: 'add', path, value }])
         await patch('/deploy_interface', 'direct')
         await patch('/instance_info', {
-          ...{ image_source: `${base}/disk.raw`, image_disk_format: 'raw', image_os_hash_algo: 'sha256' },
+          image_source: `${base}/disk.raw`,
+          image_disk_format: 'raw',
+          image_os_hash_algo: 'sha256',
           image_os_hash_value: createHash('sha256').update(raw).digest('hex'),
         })
         await client.provision(node, 'manage', {})

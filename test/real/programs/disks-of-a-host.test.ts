@@ -27,8 +27,12 @@ beforeAll(async () => {
   await debianProgram('lvcreate', 'lvm2')
   await debianProgram('ssh-keygen', 'openssh-client')
   environment = {
-    ...{ IRONSTAGE: `${process.execPath} ${IRONSTAGE}`, NODE: process.execPath, IMAGE: REHEARSAL_IMAGE },
-    ...{ INSTALLER: await realBinary(), SSHD_TREE: await sshPackages(), IMAGES: peer('practice-images.mjs') },
+    IRONSTAGE: `${process.execPath} ${IRONSTAGE}`,
+    NODE: process.execPath,
+    IMAGE: REHEARSAL_IMAGE,
+    INSTALLER: await realBinary(),
+    SSHD_TREE: await sshPackages(),
+    IMAGES: peer('practice-images.mjs'),
     KIT: peer('disks-of-a-host.sh'),
   }
 })

@@ -35,25 +35,26 @@ afterEach(() => served[Symbol.asyncDispose]())
 
 const access = async (password = 'secret-1') =>
   realAccess({
-    ...{
-      file: await readHosts(join(folder, 'hosts.yaml')),
-      folder,
-      environment: {},
-      secrets: { ask: () => Promise.resolve(null) },
-    },
+    file: await readHosts(join(folder, 'hosts.yaml')),
+    folder,
+    environment: {},
+    secrets: { ask: () => Promise.resolve(null) },
     variables: { PATH: `${program}:${process.env['PATH']}`, BMC_PASSWORD: password },
-    ...{ clock: systemClock(), random: systemRandom, logger: silent },
+    clock: systemClock(),
+    random: systemRandom,
+    logger: silent,
   })
 
 test('tells its serial numbers, boots the network once and then the disk, and has a log', async () => {
   await using fleet = await openFleet({
-    ...{ count: 1, redfish: { port: 0 }, ipmi: { port: 0 }, bootScript: 'http://127.0.0.1:1/boot.ipxe' },
-    ...{
-      account: { username: 'admin', password: 'secret-1' },
-      clock: systemClock(),
-      random: systemRandom,
-      logger: silent,
-    },
+    count: 1,
+    redfish: { port: 0 },
+    ipmi: { port: 0 },
+    bootScript: 'http://127.0.0.1:1/boot.ipxe',
+    account: { username: 'admin', password: 'secret-1' },
+    clock: systemClock(),
+    random: systemRandom,
+    logger: silent,
   })
   const [machine] = fleet.machines.list()
   const { host: address, port } = fleet.ipmiAddress(machine!.spec.id)!
@@ -100,7 +101,12 @@ test('its console is captured by SOL, also when another session was left open', 
       .toContain(line)
   for (const line of ['the first line', 'the second line', 'Kernel panic - not syncing: Attempted to kill init!']) {
     await using _ = new ConsoleCapture({
-      ...{ host: 'a', file, findings, clock: systemClock(), logger: silent, pause: 200 },
+      host: 'a',
+      file,
+      findings,
+      clock: systemClock(),
+      logger: silent,
+      pause: 200,
       open: (either) => hosts.openConsole(host, either),
       mask: (each) => each,
       onFinding: () => {},

@@ -49,16 +49,22 @@ export class AttackedHost implements AsyncDisposable {
   words(named: string): Record<string, string> {
     const name = this.#victim.replace('/dev/', '')
     return {
-      ...{ VICTIM: this.#victim, NAME: name, NUMBER: this.#named, FILE: join(this.#place, 'victim.img') },
-      ...{ MOUNTED: this.#mounted, CANARY: join(this.folder, 'canary'), FOLDER: this.folder, NAMED: named },
-      ...{
-        HOST_PID: String(this.#process?.pid),
-        UNIX: join(this.services, 'service.sock'),
-        ABSTRACT,
-        SOCKETS: join(this.folder, 'sockets'),
-        CALLS: join(this.folder, 'calls'),
-      },
-      ...{ PORT: String(this.#port), NODE: process.execPath, PERL: this.#perl },
+      VICTIM: this.#victim,
+      NAME: name,
+      NUMBER: this.#named,
+      FILE: join(this.#place, 'victim.img'),
+      MOUNTED: this.#mounted,
+      CANARY: join(this.folder, 'canary'),
+      FOLDER: this.folder,
+      NAMED: named,
+      HOST_PID: String(this.#process?.pid),
+      UNIX: join(this.services, 'service.sock'),
+      ABSTRACT,
+      SOCKETS: join(this.folder, 'sockets'),
+      CALLS: join(this.folder, 'calls'),
+      PORT: String(this.#port),
+      NODE: process.execPath,
+      PERL: this.#perl,
     }
   }
 

@@ -24,11 +24,13 @@ const hurts = (name: string, text: string): Attack => ({ name, text, bare: 'hurt
 const never = (name: string, text: string): Attack => ({ name, text, bare: 'never' })
 /** Opening is enough: what is opened like this is not changed. */
 const opens = (path: string, bare: Attack['bare'] = 'hurts'): Attack => ({
-  ...{ name: `opens ${path} for writing`, bare },
+  name: `opens ${path} for writing`,
+  bare,
   text: `[ -e ${path} ] && (exec 3>>${path}) && echo GOT`,
 })
 const holds = (capability: string, bit: number): Attack => ({
-  ...{ name: `holds ${capability}`, bare: 'hurts' },
+  name: `holds ${capability}`,
+  bare: 'hurts',
   text: `read -r e <<END
 $(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
 END

@@ -74,8 +74,11 @@ describe('behind SSH', () => {
       surroundings: { home, userName: 'me', agentSocket: null },
       pins: parsePins([await machine.hostKey()]),
       secrets: { ask: () => Promise.resolve(null) },
-      ...{ clock, random: systemRandom, logger: silent },
-      ...{ device: disk.device, yesErase: disk.file },
+      clock,
+      random: systemRandom,
+      logger: silent,
+      device: disk.device,
+      yesErase: disk.file,
     })
   }
 

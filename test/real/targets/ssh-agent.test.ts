@@ -33,8 +33,15 @@ async function startAgent(ironic: string, node: string): Promise<{ child: ChildP
   const child = spawn(
     process.execPath,
     [
-      ...[IRONSTAGE, 'agent', '--json', ...(await target.targetOptions())],
-      ...['--ironic-url', ironic, '--node-uuid', node, '--no-cache'],
+      IRONSTAGE,
+      'agent',
+      '--json',
+      ...(await target.targetOptions()),
+      '--ironic-url',
+      ironic,
+      '--node-uuid',
+      node,
+      '--no-cache',
     ],
     { env: { PATH: process.env['PATH'], HOME: target.home, USER: 'tester' }, stdio: ['ignore', 'pipe', 'inherit'] },
   )
@@ -64,7 +71,9 @@ test('a restarted agent continues its deployment: it installs once and the node 
   await using transport = new HttpTransport({ clock })
   const ironic = new IronicClient({ transport, endpoint, clock })
   const { uuid } = await ironic.createNode({
-    ...{ driver: 'fake-hardware', power_interface: 'fake', deploy_interface: 'custom-agent' },
+    driver: 'fake-hardware',
+    power_interface: 'fake',
+    deploy_interface: 'custom-agent',
     driver_info: { deploy_forces_oob_reboot: true },
     properties: { root_device: { name: target.disk.device } },
   })

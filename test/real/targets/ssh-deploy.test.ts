@@ -48,8 +48,18 @@ afterEach(() => target?.[Symbol.asyncDispose]())
 async function deploy(user: string, port: number, more: readonly string[] = [], variables = {}): Promise<CommandRun> {
   return command(
     [
-      ...['deploy', ...(await target.targetOptions(user, port)), '--image', REHEARSAL_IMAGE, '--json'],
-      ...['--ignition', join(target.home, 'c.ign'), '--append-karg', 'rehearsal=1', '--delete-karg', 'quiet', ...more],
+      'deploy',
+      ...(await target.targetOptions(user, port)),
+      '--image',
+      REHEARSAL_IMAGE,
+      '--json',
+      '--ignition',
+      join(target.home, 'c.ign'),
+      '--append-karg',
+      'rehearsal=1',
+      '--delete-karg',
+      'quiet',
+      ...more,
     ],
     { variables: { HOME: target.home, USER: 'tester', ...variables } },
   )
@@ -91,7 +101,8 @@ async function found(texts: Readonly<Record<string, string>>): Promise<string[]>
 describe('deploy --target ssh://', () => {
   test('ends active with the requested disk, and writes secrets nowhere else', async () => {
     const running = await deploy('core', machine.ports.password, [], {
-      ...{ IRONSTAGE_SSH_PASSWORD: CORE_PASSWORD, IRONSTAGE_SUDO_PASSWORD: CORE_PASSWORD },
+      IRONSTAGE_SSH_PASSWORD: CORE_PASSWORD,
+      IRONSTAGE_SUDO_PASSWORD: CORE_PASSWORD,
     })
     let ps = ''
     const watch = setInterval(() => void tool('ps', '-eo', 'args').then(({ stdout }) => (ps += stdout)), 100)
@@ -164,7 +175,10 @@ async function bootsDisk(running: CommandRun, wrong: Partial<MachineOptions>): P
   const contents = (path: string) =>
     decodeURIComponent(storage.files.find((file) => file.path === path)!.contents.source.replace(/^data:,/, ''))
   return SshMachine.open({
-    ...{ disk: target.disk.device, instead: machine, newHostKeys: true, machineId: '3'.repeat(32) },
+    disk: target.disk.device,
+    instead: machine,
+    newHostKeys: true,
+    machineId: '3'.repeat(32),
     bootId: '00000000-0000-4000-8000-000000000003',
     hostname: contents('/etc/hostname'),
     cmdline: boot!.entry!.kernelArguments.join(' '),

@@ -49,9 +49,15 @@ const sendRest = () => writeFile(join(target.home, 'go'), '')
 /** Arguments of `deploy`; by default the server sends the second half of the image only after {@link sendRest}. */
 async function deployArguments(port: number, behaviour = 'wait'): Promise<string[]> {
   return [
-    ...['deploy', ...(await target.targetOptions('root', port)), '--json', '--ignition', join(target.home, 'c.ign')],
+    'deploy',
+    ...(await target.targetOptions('root', port)),
+    '--json',
+    '--ignition',
+    join(target.home, 'c.ign'),
     // Without a cache the machine itself downloads the image.
-    ...['--no-cache', '--image', images.url(behaviour)],
+    '--no-cache',
+    '--image',
+    images.url(behaviour),
   ]
 }
 
@@ -122,7 +128,9 @@ describe('while the installer writes', () => {
     await machine.stop()
     try {
       await using other = await SshMachine.open({
-        ...{ disk: otherDisk.device, machineId: '2'.repeat(32), instead: machine },
+        disk: otherDisk.device,
+        machineId: '2'.repeat(32),
+        instead: machine,
       })
       expect(await outcome(running), running.stdout + running.stderr).toEqual(FAILED)
       expect(running.stderr).toMatch(/another machine answers as/)

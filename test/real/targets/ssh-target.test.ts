@@ -56,7 +56,9 @@ async function reach(user: string, port: number, { config = '', answers = {}, ag
     surroundings: { home, userName: 'me', agentSocket: agent ?? null },
     pins: parsePins([pin]),
     secrets: { ask: ({ kind }) => Promise.resolve(answers[kind] ?? null) },
-    ...{ clock, random: systemRandom, logger: silent },
+    clock,
+    random: systemRandom,
+    logger: silent,
     ...more,
   })
 }
@@ -85,7 +87,9 @@ describe('a real sshd', () => {
   test('lets us in with a key, and says which machine it is', async () => {
     await using shell = await reach('root', machine.ports.any)
     expect(shell.identity).toMatchObject({
-      ...{ machineId: '1'.repeat(32), bootId: '00000000-0000-4000-8000-000000000001', uid: 0 },
+      machineId: '1'.repeat(32),
+      bootId: '00000000-0000-4000-8000-000000000001',
+      uid: 0,
     })
     expect(await runLine(shell, 'cat; id -un; exit 3', 'in\n')).toEqual({ stdout: 'in\nroot\n', stderr: '', exit: 3 })
   })
@@ -216,7 +220,8 @@ describe('runs', () => {
     await using shell = await reach('root', link.port)
     const random = seededRandom(100)
     const cut: LoginShell = {
-      ...{ name: shell.name, alive: () => shell.alive() },
+      name: shell.name,
+      alive: () => shell.alive(),
       open: async (line, options) => {
         const opening = shell.open(line, options)
         if (random.next() < 0.3) setTimeout(() => link.cut(), random.next() * 150)

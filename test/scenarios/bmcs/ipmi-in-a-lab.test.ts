@@ -15,7 +15,9 @@ const SWITCH_ON = [0x00, 0x02, [1]] as const
 
 async function servedLab() {
   const lab = await stage({
-    ...{ disks: 'described', clock: systemClock(), bmcAccount: ADMIN },
+    disks: 'described',
+    clock: systemClock(),
+    bmcAccount: ADMIN,
     machines: [1, 2].map((n) => ({ spec: n, name: `node-${n}` })),
   })
   const bmcs = await lab.ipmi({ port: 0 })

@@ -13,7 +13,9 @@ const ADMIN = { username: 'admin', password: 'secret-1' }
 
 async function servedLab() {
   const lab = await stage({
-    ...{ disks: 'described', clock: systemClock(), bmcAccount: ADMIN },
+    disks: 'described',
+    clock: systemClock(),
+    bmcAccount: ADMIN,
     machines: [1, 2].map((n) => ({ spec: n, name: `node-${n}` })),
   })
   const bmcs = await lab.redfish({ port: 0 })
@@ -43,8 +45,12 @@ test('a call is in the journal with its method, path, status and machine', async
   const entries = lab.journal.entries({ kind: 'bmc' })
   expect(entries).toMatchObject([
     {
-      ...{ call: 'set power', method: 'POST', target: `${SYSTEM}/Actions/ComputerSystem.Reset`, status: 204 },
-      ...{ machine: 'machine-1', fault: null },
+      call: 'set power',
+      method: 'POST',
+      target: `${SYSTEM}/Actions/ComputerSystem.Reset`,
+      status: 204,
+      machine: 'machine-1',
+      fault: null,
     },
     { call: 'read power', method: 'GET', target: '/redfish/v1/Systems/machine-9', status: 404, machine: null },
   ])

@@ -11,10 +11,13 @@ async function labOf(systems: readonly [string, string]) {
   const [first, second] = await Promise.all(
     systems.map((system, index) =>
       lab.client.createNode({
-        ...{ name: `node-${index}`, driver: 'redfish' },
+        name: `node-${index}`,
+        driver: 'redfish',
         driver_info: {
-          ...{ redfish_address: `http://${ADDRESS}`, redfish_system_id: `/redfish/v1/Systems/${system}` },
-          ...{ redfish_username: 'admin', redfish_password: 'password' },
+          redfish_address: `http://${ADDRESS}`,
+          redfish_system_id: `/redfish/v1/Systems/${system}`,
+          redfish_username: 'admin',
+          redfish_password: 'password',
         },
       }),
     ),
@@ -55,7 +58,8 @@ test.each([
   const made = await labOf(systems)
   await using lab = made.lab
   const { id } = lab.faults.add({
-    ...{ match: { node: 'node-0', bmc: 'read power' }, times: 1 },
+    match: { node: 'node-0', bmc: 'read power' },
+    times: 1,
     effect: { kind: 'bmc-dark', ms: minutes(90) },
   })
   await lab.client.provision('node-0', 'manage')

@@ -38,7 +38,8 @@ const byMsw =
 
 const byFetch: Call = async (method, path, body) => {
   const response = await fetch(BASE + path, {
-    ...{ method, headers: { ...VERSION, ...JSON_TYPE } },
+    method,
+    headers: { ...VERSION, ...JSON_TYPE },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   return { status: response.status, body: documentOf(await response.text()) }
@@ -48,8 +49,14 @@ const PROGRAMS: Record<string, Program> = {
   fetch: byMsw(byFetch),
   axios: byMsw(async (method, path, data) => {
     const response = await axios.request<string>({
-      ...{ baseURL: BASE, url: path, method, data, headers: VERSION },
-      ...{ validateStatus: () => true, responseType: 'text', transformResponse: (text: string) => text },
+      baseURL: BASE,
+      url: path,
+      method,
+      data,
+      headers: VERSION,
+      validateStatus: () => true,
+      responseType: 'text',
+      transformResponse: (text: string) => text,
     })
     return { status: response.status, body: documentOf(response.data) }
   }),
@@ -57,7 +64,9 @@ const PROGRAMS: Record<string, Program> = {
     const dispatcher = new Agent().compose(ironicInterceptor(lab, BASE))
     await client(async (method, path, body) => {
       const response = await request(BASE + path, {
-        ...{ dispatcher, method: method as 'PUT', headers: { ...VERSION, ...JSON_TYPE } },
+        dispatcher,
+        method: method as 'PUT',
+        headers: { ...VERSION, ...JSON_TYPE },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       return { status: response.statusCode, body: documentOf(await response.body.text()) }
@@ -67,7 +76,9 @@ const PROGRAMS: Record<string, Program> = {
     const dispatcher = new Agent().compose(ironicInterceptor(lab, BASE))
     await client(async (method, path, body) => {
       const response = await fetchOfUndici(BASE + path, {
-        ...{ dispatcher, method, headers: { ...VERSION, ...JSON_TYPE } },
+        dispatcher,
+        method,
+        headers: { ...VERSION, ...JSON_TYPE },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       return { status: response.status, body: documentOf(await response.text()) }

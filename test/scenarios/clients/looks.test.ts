@@ -29,8 +29,17 @@ describe('the timeline of a node', () => {
     const { states, steps, marks, causes, waiting, isCut } = await client.timeline(node.uuid)
 
     expect(states.map(({ state }) => state).filter((state, at, all) => all.indexOf(state) === at)).toEqual([
-      ...['enroll', 'verifying', 'manageable', 'inspecting', 'inspect wait', 'cleaning', 'clean wait', 'available'],
-      ...['deploying', 'wait call-back', 'active'],
+      'enroll',
+      'verifying',
+      'manageable',
+      'inspecting',
+      'inspect wait',
+      'cleaning',
+      'clean wait',
+      'available',
+      'deploying',
+      'wait call-back',
+      'active',
     ])
     for (const [at, span] of states.entries()) expect(span.to).toBe(states[at + 1]?.from ?? null)
     expect(steps.map(({ flow, step, outcome }) => [flow, step, outcome])).toEqual([

@@ -189,7 +189,8 @@ describe('a payload whose live image is damaged', () => {
     expect(status!.history[0]).toMatchObject({ state: 'Partial', version: '4.13.0' })
     const operator = await cluster.kube.get('ClusterOperator', { name: 'baremetal' })
     expect(conditionOf(operator.status!.conditions, 'Degraded')).toMatchObject({
-      ...{ status: 'True', reason: 'DeployTimedOut' },
+      status: 'True',
+      reason: 'DeployTimedOut',
       message: 'metal3-image-customization deployment rollout taking too long',
     })
     expect(operator.status!.versions).toEqual([{ name: 'operator', version: '4.12.0' }])

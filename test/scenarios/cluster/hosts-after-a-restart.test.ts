@@ -18,11 +18,15 @@ async function addHost({ kube, site }: Cluster, number: number, spec: Record<str
   await site.stage.machines.create(machine)
   if (!(await kube.find('Secret', at('bmc'))))
     await kube.create({
-      ...{ apiVersion: 'v1', kind: 'Secret', metadata: at('bmc') },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: at('bmc'),
       stringData: { username: 'admin', password: 'password' },
     })
   await kube.create({
-    ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', metadata: at(id) },
+    apiVersion: 'metal3.io/v1alpha1',
+    kind: 'BareMetalHost',
+    metadata: at(id),
     spec: {
       online: true,
       bmc: {

@@ -59,7 +59,8 @@ describe('a pull that fails', () => {
     const pool = await cluster.until('MachineConfigPool', 'worker', ({ status }) => status!.degradedMachineCount === 1)
     expect(pool.status!.conditions).toContainEqual(
       expect.objectContaining({
-        ...{ type: 'Degraded', status: 'True' },
+        type: 'Degraded',
+        status: 'True',
         message: expect.stringMatching(/^Node host-0 is reporting: "failed to update OS/),
       }),
     )

@@ -61,7 +61,9 @@ test('OKD: Fedora CoreOS becomes the node image, and the next one in the upgrade
   const published = ({ registry }: Pick<OperatedCluster['lab'], 'registry'>) =>
     versions.map((version) => registry.publish({ repository: 'quay.io/openshift/okd-content', version, base: FCOS }))
   await using cluster = await operatedCluster((lab) => ({
-    ...{ version: '4.15.0-0.okd', nodeImage: published(lab)[0]!, bootImages },
+    version: '4.15.0-0.okd',
+    nodeImage: published(lab)[0]!,
+    bootImages,
   }))
   const [first, second] = published(cluster.lab) as [string, string]
   await cluster.addHost('host-0')

@@ -13,7 +13,9 @@ async function played(name: string, without: readonly string[] = []) {
   const end = await rehearse(
     STORIES.find((story) => story.name === name)!,
     {
-      ...{ without, logger: silent, signal: new AbortController().signal },
+      without,
+      logger: silent,
+      signal: new AbortController().signal,
       onLine: (line) => void lines.push(line),
     },
   )
@@ -21,8 +23,15 @@ async function played(name: string, without: readonly string[] = []) {
 }
 
 test.each([
-  ...['ironic-after-images', 'agent-container', 'skew', 'shared-base', 'downgrade'],
-  ...['ironic-forgets', 'scale-down', 'wrong-password', 'full-boot-partition'],
+  'ironic-after-images',
+  'agent-container',
+  'skew',
+  'shared-base',
+  'downgrade',
+  'ironic-forgets',
+  'scale-down',
+  'wrong-password',
+  'full-boot-partition',
 ])('the story %s goes as the documents tell it', async (name) => {
   const { end, lines } = await played(name)
   expect(end).toMatchObject({ holds: true, failures: [] })
@@ -40,7 +49,9 @@ test('a release can be of a live ISO and a disk image of one’s own', async () 
   await copyFile(REHEARSAL_IMAGE, metal)
   const lines: StoryLine[] = []
   const scenario: Scenario = {
-    ...{ name: 'own', title: 'Own images', cluster: { release: 'A', spares: 1 } },
+    name: 'own',
+    title: 'Own images',
+    cluster: { release: 'A', spares: 1 },
     releases: { A: { version: '4.16.0', iso, metal, family: 'fcos' } },
     steps: [{ expect: { deployImage: 'A', of: 'spares' } }],
   }

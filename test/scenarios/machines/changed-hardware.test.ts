@@ -141,7 +141,12 @@ test('cables and disks are as they were in a snapshot', async () => {
 test('a state folder has cables and disks, with the contents of those that were taken out', async () => {
   const open = () =>
     openMachines({
-      ...{ stateDir, clock: systemClock(), random: seededRandom(1), probe: new Probe(), logger: silent, pace: NO_PACE },
+      stateDir,
+      clock: systemClock(),
+      random: seededRandom(1),
+      probe: new Probe(),
+      logger: silent,
+      pace: NO_PACE,
       events: { ramdiskUp: () => {}, down: () => {} },
     })
   const first = (machine: Machine) => outputOf(machine, 'dd', 'if=/dev/sda', 'bs=512', 'count=1', 'status=none')
@@ -157,7 +162,9 @@ test('a state folder has cables and disks, with the contents of those that were 
     serial = machine.spec.disks[0]!.serial
     await up(machine)
     const run = await machine.executor.start({
-      ...{ argv: ['dd', 'of=/dev/sda', 'bs=512', 'status=none'], effect: 'writes', stdin: Buffer.alloc(512, 'old') },
+      argv: ['dd', 'of=/dev/sda', 'bs=512', 'status=none'],
+      effect: 'writes',
+      stdin: Buffer.alloc(512, 'old'),
     })
     for await (const _ of run.output);
     await run.exit

@@ -37,9 +37,13 @@ beforeAll(async () => {
   ironic = scope.use(await redfishIronic(SPEED))
   fleet = scope.use(
     await openFleet({
-      ...{ count: 9, redfish: { port: 0 }, account: { username: 'admin', password: PASSWORD } },
+      count: 9,
+      redfish: { port: 0 },
+      account: { username: 'admin', password: PASSWORD },
       machinePace: { ...NO_PACE, bootRamdisk: seconds(2) },
-      ...{ clock: new LabClock({ mode: SPEED }), random: systemRandom, logger: silent },
+      clock: new LabClock({ mode: SPEED }),
+      random: systemRandom,
+      logger: silent,
     }),
   )
   const key = newSshKey()
@@ -132,13 +136,28 @@ async function runs({ only, state, resume = false, ...more }: Wanted): Promise<R
   const [clock, random, logger] = [systemClock(), systemRandom, silent]
   const variables = { BMC_PASSWORD: PASSWORD }
   return runHosts({
-    ...{ file: 'hosts.yaml', hosts: file.hosts.filter(({ name }) => only.includes(name)), locks: null },
-    ...{ parallel: 4, every: 50, clock, random, logger, resume, signal, onEvent: more.onEvent ?? (() => {}) },
+    file: 'hosts.yaml',
+    hosts: file.hosts.filter(({ name }) => only.includes(name)),
+    locks: null,
+    parallel: 4,
+    every: 50,
+    clock,
+    random,
+    logger,
+    resume,
+    signal,
+    onEvent: more.onEvent ?? (() => {}),
     folder: state ?? (await RunFolder.open(join(folder, only.join('-')))),
     ironic: { url: ironic.url, client: ironic.client },
     access: realAccess({
-      ...{ file, folder, variables, environment: { HOME: folder }, secrets: { ask: () => Promise.resolve(null) } },
-      ...{ clock, random, logger },
+      file,
+      folder,
+      variables,
+      environment: { HOME: folder },
+      secrets: { ask: () => Promise.resolve(null) },
+      clock,
+      random,
+      logger,
     }),
   })
 }
@@ -159,15 +178,18 @@ test('an Ironic registers, inspects, cleans and installs the hosts, and their fi
   expect(report).toMatchObject({ ok: true, through_ironic: ironic.url, both_ways: null })
   for (const host of report.hosts) {
     expect(host.stages.map(({ stage, status }) => `${stage} ${status}`)).toEqual([
-      ...['register done', 'inspect done', 'clean done', 'deploy done', 'first-boot done', 'post-checks done'],
+      'register done',
+      'inspect done',
+      'clean done',
+      'deploy done',
+      'first-boot done',
+      'post-checks done',
     ])
     expect(host.checks.map(({ what, ok }) => [what, ok])).toEqual([
-      ...[
-        ['nonce', true],
-        ['root', true],
-        ['hostname', true],
-        ['kernel arguments', true],
-      ],
+      ['nonce', true],
+      ['root', true],
+      ['hostname', true],
+      ['kernel arguments', true],
     ])
   }
   const [chosen, other] = fleet.machines.list()[0]!.spec.disks
@@ -201,7 +223,9 @@ test('failures are named where they were; nodes of earlier runs are taken again,
   expect(commandsOf('worker-4').filter(isErase)).toEqual([])
   expect(report.hosts[2]!.why).toMatch(/ has a node worker-5 that no run has registered$/)
   expect(await ironic.client.node('worker-5')).toMatchObject({
-    ...{ uuid: before.uuid, provision_state: 'enroll', driver_info: {} },
+    uuid: before.uuid,
+    provision_state: 'enroll',
+    driver_info: {},
   })
 }, 60_000)
 
@@ -211,7 +235,7 @@ test('the sentence of the Ironic is in the report where a BMC refuses it, or an 
     effect: { kind: 'bmc-silent' },
   })
   using _bad = fleet.faults.add({
-    ...{ match: { machine: 'machine-6', program: 'coreos-installer' } },
+    match: { machine: 'machine-6', program: 'coreos-installer' },
     effect: { kind: 'exit-code', code: 1, stderr: 'Error: the disk has bad sectors\n' },
   })
   const report = await runs({ only: ['worker-6', 'worker-7'] })
@@ -226,18 +250,14 @@ test('a run that is killed anywhere and goes on has each host installed once, an
   const state = await RunFolder.open(join(folder, 'killed'))
   let resume = false
   for (const [stage, status] of [
-    ...[
-      ['register', 'started'],
-      ['inspect', 'started'],
-      ['inspect', 'progress'],
-      ['clean', 'started'],
-    ],
-    ...[
-      ['clean', 'progress'],
-      ['deploy', 'started'],
-      ['deploy', 'progress'],
-      ['first-boot', 'started'],
-    ],
+    ['register', 'started'],
+    ['inspect', 'started'],
+    ['inspect', 'progress'],
+    ['clean', 'started'],
+    ['clean', 'progress'],
+    ['deploy', 'started'],
+    ['deploy', 'progress'],
+    ['first-boot', 'started'],
   ]) {
     const killed = new AbortController()
     const onEvent = (event: RunEvent) => {

@@ -10,7 +10,8 @@ const HEADERS = { 'content-type': 'application/json', 'x-openstack-ironic-api-ve
 function clientOf(url: string) {
   const lab = new LabClient(url)
   return {
-    ...{ url, lab },
+    url,
+    lab,
     provision: async (node: string, target: string, more = {}) => {
       const path = `${url}/v1/nodes/${node}/states/provision`
       const body = JSON.stringify({ target, ...more })
@@ -26,8 +27,14 @@ function clientOf(url: string) {
 async function up({ mode = 'manual', stateDir = null }: { mode?: ClockMode; stateDir?: string | null } = {}) {
   const clock = new LabClock({ mode })
   const served = await serve({
-    ...{ nodes: 2, host: '127.0.0.1', port: 0, stateDir, realistic: true },
-    ...{ clock, random: systemRandom, logger: silent },
+    nodes: 2,
+    host: '127.0.0.1',
+    port: 0,
+    stateDir,
+    realistic: true,
+    clock,
+    random: systemRandom,
+    logger: silent,
   })
   return { ...clientOf(served.url), served, [Symbol.asyncDispose]: () => served[Symbol.asyncDispose]() }
 }
@@ -132,18 +139,23 @@ test('a lab without forks refuses them, and an unknown snapshot or fork is named
   await using ours = await up()
   await expect(ours.lab.fork('snapshot-7')).rejects.toMatchObject({ status: 404, code: 'snapshot-unknown' })
   await expect(ours.lab.endFork('fork-7')).rejects.toMatchObject({
-    ...{ status: 404, code: 'no-such-fork', message: 'there is no fork fork-7' },
+    status: 404,
+    code: 'no-such-fork',
+    message: 'there is no fork fork-7',
   })
   await using folder = await labFolder()
   await using inFolder = await up({ stateDir: folder.path })
   const { id } = await inFolder.lab.takeSnapshot()
   await expect(inFolder.lab.fork(id)).rejects.toMatchObject({
-    ...{ status: 409, code: 'snapshot-unsupported', message: 'a lab that has a state folder has no forks' },
+    status: 409,
+    code: 'snapshot-unsupported',
+    message: 'a lab that has a state folder has no forks',
   })
   await using inProcess = await createStagedLab()
   await expect(
     new LabClient(inProcess.url, { fetch: inProcess.fetchAt(inProcess.url) }).fork('start'),
   ).rejects.toMatchObject({
-    ...{ status: 409, message: 'this lab has no sockets, and neither would its fork' },
+    status: 409,
+    message: 'this lab has no sockets, and neither would its fork',
   })
 })

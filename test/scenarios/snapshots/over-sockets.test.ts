@@ -211,13 +211,19 @@ test('a request to an agent is repeated, too', async () => {
 
 test('a call of a BMC by Redfish is repeated, too', async () => {
   await using lab = await stage({
-    ...{ disks: 'described', clock: new VirtualClock(), random: seededRandom(1), machinePace: SLOW_MACHINES },
-    ...{ bmcAccount: { username: 'admin', password: 'secret-1' }, machines: [{ spec: 1, name: 'node-0' }] },
+    disks: 'described',
+    clock: new VirtualClock(),
+    random: seededRandom(1),
+    machinePace: SLOW_MACHINES,
+    bmcAccount: { username: 'admin', password: 'secret-1' },
+    machines: [{ spec: 1, name: 'node-0' }],
   })
   await using bmcs = await lab.redfish({ port: 0 })
   const headers = { authorization: `Basic ${btoa('admin:secret-1')}`, 'content-type': 'application/json' }
   const switchOn = fetch(`${bmcs.url}/redfish/v1/Systems/machine-1/Actions/ComputerSystem.Reset`, {
-    ...{ method: 'POST', headers, body: JSON.stringify({ ResetType: 'On' }) },
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ ResetType: 'On' }),
   })
   const clock = lab.clock as VirtualClock
   const machine = lab.machines.get('machine-1')!

@@ -37,7 +37,9 @@ const nodeImage = ({ registry }: Pick<StagedLab, 'registry'>, version: string) =
 
 /** A release whose boot image and node image have a version of CoreOS. */
 const release = (lab: Pick<StagedLab, 'registry'>, version: string, coreos: string): WantedRelease => ({
-  ...{ version, nodeImage: nodeImage(lab, coreos), bootImages: streamOf(images[coreos]!, coreos) },
+  version,
+  nodeImage: nodeImage(lab, coreos),
+  bootImages: streamOf(images[coreos]!, coreos),
 })
 
 /** A cluster at 4.12.0 with the old boot image, and the release 4.13.0 with the new one. */
@@ -313,7 +315,8 @@ describe('row 9: existing clusters keep their QCOW2 image, and can go back', () 
           NAMESPACE,
         )
         expect(await cluster.ironicNode(host)).toMatchObject({
-          ...{ deploy_interface: 'direct', instance_info: { image_source: qcow2.image!.url } },
+          deploy_interface: 'direct',
+          instance_info: { image_source: qcow2.image!.url },
         })
       }
     },

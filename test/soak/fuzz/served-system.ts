@@ -13,7 +13,10 @@ const SPEED = 2000
 export async function servedSystem(seed: number): Promise<System> {
   const clock = systemClock(SPEED)
   const lab = await stage({
-    ...{ network: { host: '127.0.0.1', port: 0 }, clock, random: seededRandom(seed), disks: 'described' },
+    network: { host: '127.0.0.1', port: 0 },
+    clock,
+    random: seededRandom(seed),
+    disks: 'described',
   })
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const { hostname, port } = new URL(lab.url)

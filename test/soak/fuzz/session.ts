@@ -94,7 +94,10 @@ export async function fuzzSession(session: Session, progress: (calls: number) =>
     progress(done)
   }
   return {
-    ...{ session, calls: done, statuses: Object.fromEntries(statuses), paths: Object.fromEntries(paths.taken) },
+    session,
+    calls: done,
+    statuses: Object.fromEntries(statuses),
+    paths: Object.fromEntries(paths.taken),
     milliseconds: performance.now() - since,
   }
 }

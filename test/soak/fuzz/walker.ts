@@ -9,7 +9,9 @@ const POWER = ['power on', 'power off', 'rebooting', 'soft power off', 'soft reb
 const RARE = ['rescue', 'unrescue', 'service', 'clean', 'unhold']
 const headers = { 'x-openstack-ironic-api-version': '1.115' }
 const ask = (method: string, target: string, body?: unknown): Asked => ({
-  ...{ method, target, headers },
+  method,
+  target,
+  headers,
   ...(body === undefined ? {} : { body: JSON.stringify(body) }),
 })
 
@@ -31,10 +33,8 @@ export class Walker {
     if (node.maintenance && this.#often(0.5)) return ask('DELETE', `/v1/nodes/${node.uuid}/maintenance`)
     if (node.protected || node.retired)
       return ask('PATCH', `/v1/nodes/${node.uuid}`, [
-        ...[
-          { op: 'add', path: '/protected', value: false },
-          { op: 'add', path: '/retired', value: false },
-        ],
+        { op: 'add', path: '/protected', value: false },
+        { op: 'add', path: '/retired', value: false },
       ])
     if (records.portsOf(node.uuid).length === 0) return this.#port(node)
     if (this.#often(0.1)) return this.#aside(node, records)
@@ -44,7 +44,8 @@ export class Walker {
   #register(): Asked {
     return ask('POST', '/v1/nodes', {
       ...this.#system.newNode(this.#random.next()),
-      ...{ name: `walked-${++this.#made}`, resource_class: 'walked' },
+      name: `walked-${++this.#made}`,
+      resource_class: 'walked',
       automated_clean: this.#often(0.7),
     })
   }

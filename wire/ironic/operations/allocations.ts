@@ -4,8 +4,19 @@ import { patchSchema } from '../schemas.js'
 import { checkedList, checkedOne, fieldsOnly, paging, without } from './listing.js'
 
 const fields = [
-  ...['candidate_nodes', 'created_at', 'extra', 'last_error', 'links', 'name', 'node_uuid', 'resource_class', 'state'],
-  ...['traits', 'updated_at', 'uuid', 'owner'],
+  'candidate_nodes',
+  'created_at',
+  'extra',
+  'last_error',
+  'links',
+  'name',
+  'node_uuid',
+  'resource_class',
+  'state',
+  'traits',
+  'updated_at',
+  'uuid',
+  'owner',
 ]
 const { reading, writing } = without('allocations')
 

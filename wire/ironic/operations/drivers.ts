@@ -3,13 +3,27 @@ import { checkedOne } from './listing.js'
 
 /** In upstream's order. */
 const INTERFACES = [
-  ...['boot', 'console', 'deploy', 'inspect', 'management', 'network', 'power', 'raid', 'vendor', 'storage', 'rescue'],
-  ...['bios', 'firmware'],
+  'boot',
+  'console',
+  'deploy',
+  'inspect',
+  'management',
+  'network',
+  'power',
+  'raid',
+  'vendor',
+  'storage',
+  'rescue',
+  'bios',
+  'firmware',
 ]
 const fields = [
-  ...['hosts', 'links', 'name'],
+  'hosts',
+  'links',
+  'name',
   ...INTERFACES.flatMap((name) => [`default_${name}_interface`, `enabled_${name}_interfaces`]),
-  ...['properties', 'type'],
+  'properties',
+  'type',
 ]
 
 /** The vendor method checks its arguments itself. */

@@ -4,8 +4,22 @@ import { patchSchema, type JsonSchema } from '../schemas.js'
 import { checkedList, checkedOne, fieldsOnly, paging, pagingByUuid, selected, unsupported } from './listing.js'
 
 const fields = [
-  ...['address', 'category', 'created_at', 'dynamic_portgroup', 'extra', 'internal_info', 'links', 'mode', 'name'],
-  ...['node_uuid', 'physical_network', 'ports', 'properties', 'standalone_ports_supported', 'updated_at', 'uuid'],
+  'address',
+  'category',
+  'created_at',
+  'dynamic_portgroup',
+  'extra',
+  'internal_info',
+  'links',
+  'mode',
+  'name',
+  'node_uuid',
+  'physical_network',
+  'ports',
+  'properties',
+  'standalone_ports_supported',
+  'updated_at',
+  'uuid',
 ]
 const filters = {
   ...paging,

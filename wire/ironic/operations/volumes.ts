@@ -5,7 +5,15 @@ import { checkedList, checkedOne, fieldsOnly, pagingByUuid, selected, unsupporte
 
 const connectorFields = ['connector_id', 'created_at', 'extra', 'links', 'node_uuid', 'type', 'updated_at', 'uuid']
 const targetFields = [
-  ...['boot_index', 'created_at', 'extra', 'links', 'node_uuid', 'properties', 'updated_at', 'uuid', 'volume_id'],
+  'boot_index',
+  'created_at',
+  'extra',
+  'links',
+  'node_uuid',
+  'properties',
+  'updated_at',
+  'uuid',
+  'volume_id',
   'volume_type',
 ]
 const base = { since: 32, hidden: 'route' } as const

@@ -87,7 +87,10 @@ export function runBootImageController(parts: BootImageParts): AsyncDisposable {
     const there = Object.entries(data).filter((entry): entry is [string, string] => entry[1] !== null)
     if (there.length === 0) return
     await kube.create<'ConfigMap'>({
-      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: RECORD, data: Object.fromEntries(there) },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: RECORD,
+      data: Object.fromEntries(there),
     })
   }
 
@@ -126,7 +129,8 @@ export function runBootImageController(parts: BootImageParts): AsyncDisposable {
     if (initial !== undefined && isOlder(offered.version, initial) && behaviours.has(REFUSES_OLDER_BOOT_IMAGES))
       return refuse(set, `${offered.version} is older than ${initial}, which the cluster was installed with`)
     announce({
-      ...{ actor: ACTOR, does: `gives machine set ${set.metadata.name} the boot image ${offered.version}` },
+      actor: ACTOR,
+      does: `gives machine set ${set.metadata.name} the boot image ${offered.version}`,
       because: 'the upgrade is complete: every node runs the release',
     })
     await take(set, wanted, offered.version, undefined)
@@ -223,7 +227,8 @@ export function runBootImageController(parts: BootImageParts): AsyncDisposable {
       name: `${NAME}: boot images`,
       watches: [
         ...(['ClusterVersion', 'MachineConfigPool', 'MachineConfig', 'MachineSet'] as const).map((kind) => ({
-          ...{ kind, keysOf: here },
+          kind,
+          keysOf: here,
         })),
         { kind: 'ClusterOperator', keysOf: (at) => (at.name === CLUSTER_OPERATOR.name ? here() : []) },
         { kind: 'ConfigMap', keysOf: (at) => (at.name === BOOT_IMAGES.name ? here() : []) },

@@ -17,7 +17,9 @@ function machineWith(image: string, config: object): Machine {
 
 const [OLD, NEW] = ['rendered-worker-old', 'rendered-worker-new']
 const config = (name: string, osImageURL: string) => ({
-  ...{ apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig', metadata: { name } },
+  apiVersion: 'machineconfiguration.openshift.io/v1',
+  kind: 'MachineConfig',
+  metadata: { name },
   spec: { osImageURL },
 })
 

@@ -10,8 +10,15 @@ const step = (name: string, order: number) => ({ interface: 'deploy', step: name
 async function manageable(conf: JsonObject, fields: JsonObject = {}, more: JsonObject = {}) {
   const lab = await ScriptedLab.open({ conf })
   await lab.conductor.resources.create('runbook', {
-    ...{ name: 'CUSTOM_TIDY', description: null, disable_ramdisk: false, extra: {}, public: false, owner: null },
-    ...{ steps: [step('erase_devices_metadata', 2), step('shred', 1)], traits: ['CUSTOM_TIDY'], ...more },
+    name: 'CUSTOM_TIDY',
+    description: null,
+    disable_ramdisk: false,
+    extra: {},
+    public: false,
+    owner: null,
+    steps: [step('erase_devices_metadata', 2), step('shred', 1)],
+    traits: ['CUSTOM_TIDY'],
+    ...more,
   })
   const { uuid, machine } = await lab.enroll(fields)
   await lab.conductor.updateNode(uuid, () => ({ traits: ['CUSTOM_TIDY'] }))

@@ -38,7 +38,9 @@ describe('a node of its own images', () => {
     expect(token).toMatch(/^[\w-]{43}$/)
     expect(info.agent_secret_token_pregenerated).toBe(true)
     expect(source).toEqual({
-      ...{ kind: 'pxe', kernel: 'http://h/k', ramdisk: 'http://h/r' },
+      kind: 'pxe',
+      kernel: 'http://h/k',
+      ramdisk: 'http://h/r',
       append: `nofb vga=normal ${API} ${INSPECTION} ipa-agent-token=${token} boot_method=vmedia`,
     })
   })
@@ -47,7 +49,9 @@ describe('a node of its own images', () => {
     const images = { deploy_kernel: 'http://h/k', deploy_ramdisk: 'http://h/r', deploy_iso: 'http://h/live.iso' }
     const { source, info } = await bootedFrom({ ...PXE, ...own(images) })
     expect(source).toEqual({
-      ...{ kind: 'pxe', kernel: 'http://h/k', ramdisk: 'http://h/r' },
+      kind: 'pxe',
+      kernel: 'http://h/k',
+      ramdisk: 'http://h/r',
       append: `nofb vga=normal ${API} ${INSPECTION}`,
     })
     expect(info).not.toHaveProperty('agent_secret_token')
@@ -67,8 +71,10 @@ describe('a node of its own images', () => {
 describe('configured images', () => {
   const configured = {
     deployIso: 'http://h/all.iso',
-    ...{ deployKernel: 'http://h/k', deployRamdisk: 'http://h/r' },
-    ...{ deployKernelByArch: { aarch64: 'http://h/k64' }, deployRamdiskByArch: { aarch64: 'http://h/r64' } },
+    deployKernel: 'http://h/k',
+    deployRamdisk: 'http://h/r',
+    deployKernelByArch: { aarch64: 'http://h/k64' },
+    deployRamdiskByArch: { aarch64: 'http://h/r64' },
   }
 
   test.each<[string, JsonObject, Partial<ConductorConf>, object]>([
@@ -97,11 +103,19 @@ describe('who goes first', () => {
   const task = (fields: Partial<NodeRecord>, served = true): NodeTask =>
     new NodeTask({
       node: {
-        ...{ uuid: 'n', provision_state: 'cleaning', boot_interface: 'redfish-virtual-media', properties: {} },
-        ...{ driver_info: {}, instance_info: {}, driver_internal_info: {} },
+        uuid: 'n',
+        provision_state: 'cleaning',
+        boot_interface: 'redfish-virtual-media',
+        properties: {},
+        driver_info: {},
+        instance_info: {},
+        driver_internal_info: {},
         ...fields,
       } as NodeRecord,
-      ...{ ports: [], at: 0, host: 'h', ironicUrl: 'http://i' },
+      ports: [],
+      at: 0,
+      host: 'h',
+      ironicUrl: 'http://i',
       conf: { ...UPSTREAM_CONF, ...FETCHED, deployIso: 'http://h/configured.iso' },
       ...(served ? { servedImages: () => ({ iso: 'http://h/served.iso' }) } : {}),
     })

@@ -73,7 +73,8 @@ export interface StepSources {
 
 /** Step sources of this node, with the user's steps. */
 export const stepSources = ({ node, situation }: NodeTask, user: readonly PlannedStep[]): StepSources => ({
-  ...{ node, user },
+  node,
+  user,
   templates: situation.templates ?? [],
 })
 

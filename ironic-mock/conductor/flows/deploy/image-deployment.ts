@@ -8,8 +8,17 @@ import type { NodeTask } from '../../core/node-task.js'
 
 /** Fields of `image_info` that only a partition image has (recorded of real Ironic's agent driver). */
 const PARTITION_LABELS = [
-  ...['kernel', 'ramdisk', 'root_gb', 'root_mb', 'swap_mb', 'ephemeral_mb', 'ephemeral_format'],
-  ...['configdrive', 'preserve_ephemeral', 'image_type', 'deploy_boot_mode'],
+  'kernel',
+  'ramdisk',
+  'root_gb',
+  'root_mb',
+  'swap_mb',
+  'ephemeral_mb',
+  'ephemeral_format',
+  'configdrive',
+  'preserve_ephemeral',
+  'image_type',
+  'deploy_boot_mode',
 ]
 
 /** True for a whole-disk image: `image_type` goes before kernel and ramdisk; undefined without an image. */

@@ -216,7 +216,11 @@ describe('failures', () => {
 })
 
 const SYSTEM: SystemReport = {
-  ...{ manufacturer: 'ACME', model: 'Box', serial: 'S1', memoryMib: 8192, bootMode: 'uefi' },
+  manufacturer: 'ACME',
+  model: 'Box',
+  serial: 'S1',
+  memoryMib: 8192,
+  bootMode: 'uefi',
   cpu: { count: 8, architecture: 'x86_64', model: null },
   nics: [
     { name: 'eno1', mac: MAC, speedMbps: 10_000 },
@@ -237,7 +241,10 @@ describe('out of band', () => {
     expect(lab.states(uuid).slice(-2)).toEqual(['inspecting', 'manageable'])
     expect(machine.boots).toEqual([])
     expect(node.properties).toEqual({
-      ...{ memory_mb: 8192, local_gb: 19, cpu_arch: 'x86_64', capabilities: 'boot_mode:uefi' },
+      memory_mb: 8192,
+      local_gb: 19,
+      cpu_arch: 'x86_64',
+      capabilities: 'boot_mode:uefi',
     })
     expect((await ports()).map(({ address }) => address)).toEqual([MAC, '52:54:00:aa:cc:02'])
     expect((await lab.store.inventory(uuid))?.inventory).toMatchObject({
@@ -266,8 +273,12 @@ describe('rules', () => {
     const rule = { uuid: '00000000-0000-4000-8000-000000000001', description: null, priority: 0, phase: 'main' }
     await lab.store.createResource('inspection_rule', {
       ...rule,
-      ...{ sensitive: false, scope: null, conditions: [], actions: actions as never },
-      ...{ created_at: '2026-01-01T00:00:00.000000', updated_at: null },
+      sensitive: false,
+      scope: null,
+      conditions: [],
+      actions: actions as never,
+      created_at: '2026-01-01T00:00:00.000000',
+      updated_at: null,
     })
   }
 

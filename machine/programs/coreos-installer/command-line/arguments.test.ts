@@ -7,8 +7,20 @@ import { VirtualClock } from '../../../../runtime/index.js'
 test('options can be written in every form of clap', () => {
   expect(
     parseInstall([
-      ...['-i', '/a', '-i/b', '--append-karg', 'x=1', '--append-karg=y', '--delete-karg', 'z'],
-      ...['-np', 'qemu', '--console', 'ttyS0', '--', '/dev/sda'],
+      '-i',
+      '/a',
+      '-i/b',
+      '--append-karg',
+      'x=1',
+      '--append-karg=y',
+      '--delete-karg',
+      'z',
+      '-np',
+      'qemu',
+      '--console',
+      'ttyS0',
+      '--',
+      '/dev/sda',
     ]),
   ).toMatchObject({
     ignitionFile: '/b',

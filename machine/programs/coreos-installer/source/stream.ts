@@ -106,7 +106,9 @@ function parseStream(text: string): StreamFormat[] {
   const formats = entries(field(mapOf(document.contents), 'architectures')).flatMap(([architecture, one]) =>
     entries(field(one, 'artifacts')).flatMap(([platform, artifacts]) =>
       entries(field(artifacts, 'formats')).map(([format, parts]) => ({
-        ...{ architecture, platform, format },
+        architecture,
+        platform,
+        format,
         artifacts: entries(parts).map(([, part]) => ({
           location: string(field(part, 'location')),
           signature: string(field(part, 'signature')),

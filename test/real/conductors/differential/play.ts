@@ -76,7 +76,11 @@ export async function play(script: Script, side: Side): Promise<Answer[]> {
     }
     const rest = call.settle === undefined ? {} : await atRest(filled(call.settle, values), send, normal)
     answers.push({
-      ...{ label: labelOf(call), writes: call.method !== 'GET' && call.method !== 'HEAD', apart, status, ...rest },
+      label: labelOf(call),
+      writes: call.method !== 'GET' && call.method !== 'HEAD',
+      apart,
+      status,
+      ...rest,
       headers: Object.fromEntries(HEADERS.map((name) => [name, normal(headers[name]) as string | undefined])),
       body: normal(body),
     })

@@ -35,7 +35,8 @@ export function idOf(text: string): string {
 
 type Version = string | null | undefined
 const call = (method: Call['method'], path: string, version: Version, body?: unknown): Call => ({
-  ...{ method, path },
+  method,
+  path,
   ...(version === undefined ? {} : { version }),
   ...(body === undefined ? {} : { body }),
 })
@@ -63,8 +64,14 @@ export const led = (...args: Parameters<typeof verb>): Call => ({ ...verb(...arg
 
 /** Everything of a node is fake, so that nothing waits for an agent. */
 export const FAKES = {
-  ...{ deploy_interface: 'fake', inspect_interface: 'fake', rescue_interface: 'fake', raid_interface: 'fake' },
-  ...{ management_interface: 'fake', power_interface: 'fake', bios_interface: 'fake', boot_interface: 'fake' },
+  deploy_interface: 'fake',
+  inspect_interface: 'fake',
+  rescue_interface: 'fake',
+  raid_interface: 'fake',
+  management_interface: 'fake',
+  power_interface: 'fake',
+  bios_interface: 'fake',
+  boot_interface: 'fake',
 } as const
 
 /** Enrols a node; its UUID is `idOf(name)`. */

@@ -26,8 +26,14 @@ export async function openSides(settings: Settings = {}): Promise<Sides> {
   const served = await serve({
     // Both sides read the same file: users take their ironic.conf along.
     ironic: { profile: 'upstream', files: [{ name: 'ironic.conf', text: real.config }] },
-    ...{ host: '127.0.0.1', port, nodes: 0, stateDir: null, realistic: false },
-    ...{ clock: systemClock(), random: systemRandom, logger: silent },
+    host: '127.0.0.1',
+    port,
+    nodes: 0,
+    stateDir: null,
+    realistic: false,
+    clock: systemClock(),
+    random: systemRandom,
+    logger: silent,
   })
   const explained = new Set<string>()
   return {

@@ -40,7 +40,8 @@ describe('behind passwords and TLS', () => {
     await writeFile(users, `anna:${hashSync(user.OS_PASSWORD, 4).replace(/^\$2[ab]/, '$2y')}\n`, { mode: 0o600 })
     ironic = await served({
       set: [
-        ...['DEFAULT.auth_strategy=http_basic', `DEFAULT.http_basic_auth_user_file=${users}`],
+        'DEFAULT.auth_strategy=http_basic',
+        `DEFAULT.http_basic_auth_user_file=${users}`,
         'api.enable_ssl_api=true',
       ],
     })
@@ -76,8 +77,10 @@ describe('behind passwords and TLS', () => {
 
   test.concurrent('gophercloud is let in; discovery needs no password', async () => {
     const [, drivers] = await gophercloud(['ready'], {
-      ...{ IRONIC_ENDPOINT: `${ironic.url}/v1/`, IRONIC_CACERT_FILE: ironic.caFile! },
-      ...{ IRONIC_USER: user.OS_USERNAME, IRONIC_PASSWORD: user.OS_PASSWORD },
+      IRONIC_ENDPOINT: `${ironic.url}/v1/`,
+      IRONIC_CACERT_FILE: ironic.caFile!,
+      IRONIC_USER: user.OS_USERNAME,
+      IRONIC_PASSWORD: user.OS_PASSWORD,
     })
     expect(drivers).toMatchObject({ drivers: expect.arrayContaining(['redfish', 'ipmi', 'idrac']) })
   })

@@ -41,7 +41,9 @@ export async function commandedNode(
   await baremetal.ok(`port create ${mac} --node ${uuid}`)
   const show = () => baremetal.json(`node show ${name}`)
   return {
-    ...{ name, uuid, mac },
+    name,
+    uuid,
+    mac,
     show,
     until: async (wanted) => {
       const found = async () => {

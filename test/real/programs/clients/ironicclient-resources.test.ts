@@ -40,13 +40,20 @@ describe.concurrent('baremetal keeps', () => {
     )
     await baremetal.ok('node set fields-2 --owner anna --description', 'next to the door')
     expect(await baremetal.json(`node show ${uuid}`)).toMatchObject({
-      ...{ name: 'fields-2', resource_class: 'gold', owner: 'anna', description: 'next to the door' },
-      ...{ properties: { cpus: 8, memory_mb: 2048 }, extra: { rack: 'b4' } },
+      name: 'fields-2',
+      resource_class: 'gold',
+      owner: 'anna',
+      description: 'next to the door',
+      properties: { cpus: 8, memory_mb: 2048 },
+      extra: { rack: 'b4' },
       instance_info: { image_source: 'http://h/i' },
     })
     await baremetal.ok('node unset fields-2 --extra rack --property cpus --owner --description')
     expect(await baremetal.json('node show fields-2')).toMatchObject({
-      ...{ extra: {}, properties: { memory_mb: 2048 }, owner: null, description: null },
+      extra: {},
+      properties: { memory_mb: 2048 },
+      owner: null,
+      description: null,
     })
     await fakeNode('fields-3', '--resource-class', 'gold')
     expect(await names('node list --resource-class gold --sort name:desc')).toEqual(['fields-2', 'fields-3'])
@@ -75,7 +82,11 @@ describe.concurrent('baremetal keeps', () => {
       ...['--local-link-connection', 'switch_id=0a:1b:2c:3d:4e:5f', '--local-link-connection', 'port_id=Eth1'],
     )
     expect(await baremetal.json(`port show ${port.uuid}`)).toMatchObject({
-      ...{ address, node_uuid: uuid, portgroup_uuid: group.uuid, pxe_enabled: false, physical_network: 'physnet1' },
+      address,
+      node_uuid: uuid,
+      portgroup_uuid: group.uuid,
+      pxe_enabled: false,
+      physical_network: 'physnet1',
       local_link_connection: { switch_id: '0a:1b:2c:3d:4e:5f', port_id: 'Eth1' },
     })
     expect(await baremetal.json(`port show --address ${address}`)).toMatchObject({ uuid: port.uuid })
@@ -143,7 +154,9 @@ describe.concurrent('baremetal keeps', () => {
   test('deploy templates and runbooks', async () => {
     await baremetal.ok('deploy template create CUSTOM_TEMPLATE --extra by=me --steps', STEPS)
     expect(await baremetal.json('deploy template show CUSTOM_TEMPLATE')).toMatchObject({
-      ...{ name: 'CUSTOM_TEMPLATE', extra: { by: 'me' }, steps: JSON.parse(STEPS) as unknown },
+      name: 'CUSTOM_TEMPLATE',
+      extra: { by: 'me' },
+      steps: JSON.parse(STEPS) as unknown,
     })
     expect(await baremetal.refused('deploy template create CUSTOM_TEMPLATE --steps', STEPS)).toBe(
       '1: A deploy template with name CUSTOM_TEMPLATE already exists. (HTTP 409)',
@@ -180,7 +193,9 @@ describe.concurrent('baremetal keeps', () => {
       ...[actions, '--conditions', conditions],
     )
     expect(await baremetal.json(`inspection rule show ${rule.uuid}`)).toMatchObject({
-      ...{ description: 'seen', priority: 0, actions: JSON.parse(actions) as unknown },
+      description: 'seen',
+      priority: 0,
+      actions: JSON.parse(actions) as unknown,
     })
     await baremetal.ok(`inspection rule set ${rule.uuid} --description looked-at`)
     expect(await baremetal.json('inspection rule list')).toMatchObject([{ uuid: rule.uuid }])

@@ -95,16 +95,18 @@ describe('the Python package', () => {
   const pytest = (...argv: string[]) =>
     [
       ...(['env', '-i', '-C', home, ...Object.entries(VARIABLES).map(([name, value]) => `${name}=${value}`)] as const),
-      ...[
-        `PYTHONPATH=${PYTHON}`,
-        'PYTHONDONTWRITEBYTECODE=1',
-        join(venv, 'bin/python'),
-        '-W',
-        'error::ResourceWarning',
-        '-m',
-        'pytest',
-      ],
-      ...['-p', 'no:cacheprovider', '-q', join(home, 'python'), ...argv],
+      `PYTHONPATH=${PYTHON}`,
+      'PYTHONDONTWRITEBYTECODE=1',
+      join(venv, 'bin/python'),
+      '-W',
+      'error::ResourceWarning',
+      '-m',
+      'pytest',
+      '-p',
+      'no:cacheprovider',
+      '-q',
+      join(home, 'python'),
+      ...argv,
     ] as [string, ...string[]]
 
   test('passes its tests with openstacksdk', async () => {

@@ -43,7 +43,10 @@ test('all of its own functional tests for bare metal pass', async () => {
       ...bareEnvironment(),
       ...(await cloud(folder, ironic.url)),
       ...Object.fromEntries(ROLES.map((role) => [`OPENSTACKSDK_${role}`, 'ironstage'])),
-      ...{ OS_LOG_CAPTURE: '1', OS_STDOUT_CAPTURE: '1', OS_STDERR_CAPTURE: '1', OS_TEST_TIMEOUT: '120' },
+      OS_LOG_CAPTURE: '1',
+      OS_STDOUT_CAPTURE: '1',
+      OS_STDERR_CAPTURE: '1',
+      OS_TEST_TIMEOUT: '120',
     },
     maxBuffer: 2 ** 26,
   })

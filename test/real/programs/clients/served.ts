@@ -15,7 +15,12 @@ export interface ServedIronic extends Served {
 export async function served(ironic: IronicConfigRequest = {}): Promise<ServedIronic> {
   const logged: string[] = []
   const running = await serve({
-    ...{ ironic, host: '127.0.0.1', port: 0, nodes: 0, stateDir: null, realistic: false },
+    ironic,
+    host: '127.0.0.1',
+    port: 0,
+    nodes: 0,
+    stateDir: null,
+    realistic: false,
     clock: systemClock(),
     random: seededRandom(5),
     logger: (level, message) => void (level === 'debug' || logged.push(`${level} ${message}`)),

@@ -54,7 +54,7 @@ export function configs(version: SpecVersion, spoiled: boolean): fc.Arbitrary<ob
 }
 
 /** Once in so many times, else null. */
-const seldom = <T>(arbitrary: fc.Arbitrary<T>, times: number): fc.Arbitrary<T | null> =>
+const seldom = <T,>(arbitrary: fc.Arbitrary<T>, times: number): fc.Arbitrary<T | null> =>
   fc.oneof({ arbitrary: fc.constant(null), weight: times - 1 }, { arbitrary, weight: 1 })
 
 const isRecord = (value: unknown): value is object =>
@@ -84,15 +84,21 @@ function sensible(value: unknown, key = ''): unknown {
 /** Fields that a valid config must have, by definition. */
 const REQUIRED: Record<string, string[]> = {
   Resource: ['source'],
-  ...{ CaReference: ['source'], HTTPHeader: ['name'], PasswdUser: ['name'], PasswdGroup: ['name'] },
-  ...{ Directory: ['path'], File: ['path', 'contents'], Link: ['path', 'target'], Disk: ['device'] },
-  ...{
-    Partition: ['number', 'label'],
-    Filesystem: ['device', 'format'],
-    Luks: ['name', 'device'],
-    Tang: ['url', 'thumbprint'],
-  },
-  ...{ Raid: ['name', 'level', 'devices'], Unit: ['name', 'contents'], Dropin: ['name'] },
+  CaReference: ['source'],
+  HTTPHeader: ['name'],
+  PasswdUser: ['name'],
+  PasswdGroup: ['name'],
+  Directory: ['path'],
+  File: ['path', 'contents'],
+  Link: ['path', 'target'],
+  Disk: ['device'],
+  Partition: ['number', 'label'],
+  Filesystem: ['device', 'format'],
+  Luks: ['name', 'device'],
+  Tang: ['url', 'thumbprint'],
+  Raid: ['name', 'level', 'devices'],
+  Unit: ['name', 'contents'],
+  Dropin: ['name'],
 }
 
 function good(key: string, within: string): readonly unknown[] | undefined {

@@ -214,7 +214,9 @@ describe('waits', () => {
   test('until a condition is met, and until an object is gone', async () => {
     const at = { name: 'image', namespace: 'metal3' }
     const image = await kube.client.create({
-      ...{ apiVersion: 'metal3.io/v1alpha1', kind: 'PreprovisioningImage', spec: {} },
+      apiVersion: 'metal3.io/v1alpha1',
+      kind: 'PreprovisioningImage',
+      spec: {},
       metadata: { ...at, finalizers: ['example.com/test'] },
     })
     const ready = prints('-n', 'metal3', 'wait', '--for=condition=Ready', 'ppimg/image', '--timeout=60s')

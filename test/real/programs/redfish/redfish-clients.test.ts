@@ -29,7 +29,10 @@ let identity: TlsIdentity
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ironstage-redfish-'))
   identity = await selfSigned({
-    ...{ hostname: 'images.test', address: '127.0.0.1', random: seededRandom(1), clock: systemClock() },
+    hostname: 'images.test',
+    address: '127.0.0.1',
+    random: seededRandom(1),
+    clock: systemClock(),
   })
   await writeFile(join(folder, 'certificate.pem'), identity.certificate)
 })
@@ -37,7 +40,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 async function bmcs(machines: number, tls?: TlsIdentity) {
   const lab = await stage({
-    ...{ disks: 'described', clock: systemClock(), bmcAccount: ADMIN },
+    disks: 'described',
+    clock: systemClock(),
+    bmcAccount: ADMIN,
     machines: Array.from({ length: machines }, (_, index) => ({ spec: index + 1, name: `node-${index}` })),
   })
   const served = await lab.redfish({ port: 0, ...(tls ? { tls } : {}), updateTime: 1000 })
@@ -123,12 +128,25 @@ test('gofish works a machine', async () => {
   const { url } = await bmcs(2)
   const seen = await seenBy(await gofishProgram(), url, ADMIN.username, ADMIN.password, 'machine-2')
   expect(seen).toEqual({
-    ...{ 'wrong password': 401, boot: ['Pxe', 'Once', 6], 'boot options': 6, applied: 'Disabled', 'secure boot': true },
-    ...{ medium: ['http://127.0.0.1/agent.iso', true], ejected: true, volumes: 0, nics: 2, hardware: [1, 2, 1] },
+    'wrong password': 401,
+    boot: ['Pxe', 'Once', 6],
+    'boot options': 6,
+    applied: 'Disabled',
+    'secure boot': true,
+    medium: ['http://127.0.0.1/agent.iso', true],
+    ejected: true,
+    volumes: 0,
+    nics: 2,
+    hardware: [1, 2, 1],
     drives: expect.arrayContaining(['ISTAGE HDD 256', 'ISTAGE SSD 64']) as unknown,
-    ...{ chassis: [2, 1, 2, 6], firmware: 8, subscriptions: 1 },
+    chassis: [2, 1, 2, 6],
+    firmware: 8,
+    subscriptions: 1,
     log: expect.objectContaining({ 'MachineEvent.1.0.PowerOn': 2, 'MachineEvent.1.0.MediaEjected': 1 }) as unknown,
-    ...{ account: 'admin', roles: 3, tasks: 0, registries: 3 },
+    account: 'admin',
+    roles: 3,
+    tasks: 0,
+    registries: 3,
   })
 })
 
@@ -142,7 +160,15 @@ describe("DMTF's programs:", () => {
       run(
         python,
         [
-          ...[join(venv, 'bin/redfishtool'), '-r', new URL(url).host, '-S', 'Never', '-u', username, '-p', password],
+          join(venv, 'bin/redfishtool'),
+          '-r',
+          new URL(url).host,
+          '-S',
+          'Never',
+          '-u',
+          username,
+          '-p',
+          password,
           ...argv,
         ],
         { env },

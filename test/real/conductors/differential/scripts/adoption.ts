@@ -19,13 +19,17 @@ import {
 export const ADOPTION_SETTINGS = {
   DEFAULT: {
     enabled_hardware_types: 'fake-hardware,redfish',
-    ...{ enabled_boot_interfaces: 'fake,ipxe,redfish-virtual-media', enabled_network_interfaces: 'noop' },
+    enabled_boot_interfaces: 'fake,ipxe,redfish-virtual-media',
+    enabled_network_interfaces: 'noop',
     enabled_deploy_interfaces: 'custom-agent,direct,ramdisk,fake,autodetect',
     autodetect_deploy_interfaces: 'ramdisk,direct',
-    ...{ enabled_management_interfaces: 'fake,redfish', enabled_power_interfaces: 'fake,redfish' },
+    enabled_management_interfaces: 'fake,redfish',
+    enabled_power_interfaces: 'fake,redfish',
     enabled_console_interfaces: 'fake,no-console',
-    ...{ enabled_bios_interfaces: 'fake,no-bios,redfish', default_bios_interface: 'no-bios' },
-    ...{ enabled_firmware_interfaces: 'fake,no-firmware,redfish', default_firmware_interface: 'no-firmware' },
+    enabled_bios_interfaces: 'fake,no-bios,redfish',
+    default_bios_interface: 'no-bios',
+    enabled_firmware_interfaces: 'fake,no-firmware,redfish',
+    default_firmware_interface: 'no-firmware',
   },
   redfish: { connection_attempts: 1, connection_retry_interval: 1 },
 } as const
@@ -46,22 +50,27 @@ const NODES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'a container': { deploy_interface: 'direct', instance_info: image('oci://127.0.0.1:9/image') },
   'wrong capabilities': { deploy_interface: 'custom-agent', instance_info: { capabilities: 'nonsense' } },
   'wrong capabilities and PXE': {
-    ...{ deploy_interface: 'custom-agent', boot_interface: 'ipxe' },
+    deploy_interface: 'custom-agent',
+    boot_interface: 'ipxe',
     instance_info: { capabilities: 'nonsense' },
   },
   'listed capabilities and PXE': {
-    ...{ deploy_interface: 'custom-agent', boot_interface: 'ipxe' },
+    deploy_interface: 'custom-agent',
+    boot_interface: 'ipxe',
     instance_info: { capabilities: ['nonsense'] },
   },
   'a ramdisk and nothing to boot': { deploy_interface: 'ramdisk' },
   'PXE and no port': { deploy_interface: 'custom-agent', boot_interface: 'ipxe' },
   'iPXE and BIOS': {
-    ...{ deploy_interface: 'custom-agent', boot_interface: 'ipxe' },
+    deploy_interface: 'custom-agent',
+    boot_interface: 'ipxe',
     properties: { capabilities: 'boot_mode:bios' },
   },
   'a ramdisk by PXE and no port': { deploy_interface: 'ramdisk', boot_interface: 'ipxe' },
   'a ramdisk by PXE of an ISO': {
-    ...{ deploy_interface: 'ramdisk', boot_interface: 'ipxe', instance_info: { boot_iso: 'http://127.0.0.1:9/iso' } },
+    deploy_interface: 'ramdisk',
+    boot_interface: 'ipxe',
+    instance_info: { boot_iso: 'http://127.0.0.1:9/iso' },
     driver_info: { deploy_kernel: NOWHERE, deploy_ramdisk: NOWHERE },
   },
   'autodetect and a ramdisk': {
@@ -79,7 +88,8 @@ export function adoption(): Script[] {
       adopted(
         what,
         {
-          ...{ deploy_interface: 'ramdisk', boot_interface: 'ipxe' },
+          deploy_interface: 'ramdisk',
+          boot_interface: 'ipxe',
           driver_info: { deploy_kernel: NOWHERE, deploy_ramdisk: NOWHERE },
           instance_info: index === 0 ? {} : { kernel: NOWHERE },
         },
@@ -122,8 +132,15 @@ function unreachable(): Script[] {
 }
 
 const INTERFACES: Readonly<Record<string, string>> = {
-  ...{ management: 'redfish', power: 'redfish', boot: 'redfish-virtual-media', bios: 'no-bios', raid: 'no-raid' },
-  ...{ inspect: 'agent', rescue: 'no-rescue', vendor: 'no-vendor', firmware: 'no-firmware' },
+  management: 'redfish',
+  power: 'redfish',
+  boot: 'redfish-virtual-media',
+  bios: 'no-bios',
+  raid: 'no-raid',
+  inspect: 'agent',
+  rescue: 'no-rescue',
+  vendor: 'no-vendor',
+  firmware: 'no-firmware',
   console: 'no-console',
 }
 

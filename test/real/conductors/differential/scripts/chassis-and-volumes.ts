@@ -5,7 +5,11 @@ export function chassisAndVolumes(): Script {
   const chassis = idOf('a chassis')
   const connector = { node_uuid: owner, type: 'iqn', connector_id: 'iqn.2017', uuid: idOf('connector') }
   const target = {
-    ...{ node_uuid: owner, volume_type: 'iscsi', boot_index: 0, volume_id: 'v1', uuid: idOf('target') },
+    node_uuid: owner,
+    volume_type: 'iscsi',
+    boot_index: 0,
+    volume_id: 'v1',
+    uuid: idOf('target'),
     properties: { a: 1 },
   }
   return {

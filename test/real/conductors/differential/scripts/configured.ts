@@ -3,16 +3,27 @@ import { away, del, enrol, FAKES, get, idOf, led, patch, post, put, set, verb, t
 /** Settings that a client notices, each the other way round than the rest of the suite has it. */
 export const SETTINGS = {
   DEFAULT: {
-    ...{ default_raid_interface: 'no-raid', default_bios_interface: 'no-bios', default_inspect_interface: 'fake' },
-    ...{ default_deploy_interface: 'fake', default_rescue_interface: 'no-rescue', default_vendor_interface: 'fake' },
+    default_raid_interface: 'no-raid',
+    default_bios_interface: 'no-bios',
+    default_inspect_interface: 'fake',
+    default_deploy_interface: 'fake',
+    default_rescue_interface: 'no-rescue',
+    default_vendor_interface: 'fake',
   },
   api: {
-    ...{ max_limit: 3, public_endpoint: 'http://ironic.example:6385', restrict_lookup: 'false' },
-    ...{ disallow_clean_steps: 'raid.create_configuration', disallow_deploy_steps: 'bios.apply_configuration' },
+    max_limit: 3,
+    public_endpoint: 'http://ironic.example:6385',
+    restrict_lookup: 'false',
+    disallow_clean_steps: 'raid.create_configuration',
+    disallow_deploy_steps: 'bios.apply_configuration',
   },
   conductor: {
-    ...{ allow_deleting_available_nodes: 'false', automated_clean: 'false', node_history: 'false' },
-    ...{ allow_provisioning_in_maintenance: 'false', node_history_max_entries: 1, max_conductor_wait_step_seconds: 1 },
+    allow_deleting_available_nodes: 'false',
+    automated_clean: 'false',
+    node_history: 'false',
+    allow_provisioning_in_maintenance: 'false',
+    node_history_max_entries: 1,
+    max_conductor_wait_step_seconds: 1,
   },
   deploy: { fast_track: 'true', default_boot_mode: 'bios' },
 } as const

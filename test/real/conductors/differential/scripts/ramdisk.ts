@@ -6,8 +6,16 @@ export function ramdisk(): Script {
   const mac = '52:54:00:dd:00:01'
   const url = 'https://192.0.2.1:9999'
   const beats: readonly unknown[] = [
-    ...[{}, [], 'x', { callback_url: 7 }, { callback_url: '' }, { callback_url: 'ftp://h' }, { callback_url: 'x y' }],
-    ...[{ callback_url: url }, { callback_url: url, agent_token: '' }, { callback_url: url, agent_token: 7 }],
+    {},
+    [],
+    'x',
+    { callback_url: 7 },
+    { callback_url: '' },
+    { callback_url: 'ftp://h' },
+    { callback_url: 'x y' },
+    { callback_url: url },
+    { callback_url: url, agent_token: '' },
+    { callback_url: url, agent_token: 7 },
     { callback_url: url, agent_token: 'x' },
     { callback_url: 'http://192.0.2.1:9999', agent_token: 'x', agent_version: '13.0.0' },
     { callback_url: url, agent_token: 'x', agent_version: 'x' },
@@ -18,8 +26,15 @@ export function ramdisk(): Script {
   ]
   const inventory = { interfaces: [{ mac_address: mac }] }
   const reports: readonly unknown[] = [
-    ...[{}, [], 7, null, { inventory: null }, { inventory: {} }, { inventory: { interfaces: [] } }],
-    ...[{ inventory: { interfaces: [{}] } }, { inventory: { interfaces: [{ mac_address: 7 }] } }],
+    {},
+    [],
+    7,
+    null,
+    { inventory: null },
+    { inventory: {} },
+    { inventory: { interfaces: [] } },
+    { inventory: { interfaces: [{}] } },
+    { inventory: { interfaces: [{ mac_address: 7 }] } },
     { inventory: { interfaces: [{ mac_address: 'x' }] } },
     { inventory: { interfaces: [{ mac_address: '52:54:00:dd:ff:ff' }] } },
     { inventory: { interfaces: 'x' } },
@@ -29,16 +44,20 @@ export function ramdisk(): Script {
     { inventory, nonsense: 1 },
   ]
   const queries = [
-    ...[
-      '',
-      '?addresses=',
-      '?addresses=x',
-      `?addresses=${mac}`,
-      `?addresses=${mac.toUpperCase()}`,
-      `?addresses=${mac},x`,
-    ],
-    ...['?addresses=52:54:00:11:11:11', `?node_uuid=${node}`, `?node_uuid=${idOf('none')}`, '?node_uuid=ramdisk'],
-    ...[`?node_uuid=${node}&addresses=52:54:00:11:11:11`, '?nonsense=1', '?node_uuid=', '?addresses=a&addresses=b'],
+    '',
+    '?addresses=',
+    '?addresses=x',
+    `?addresses=${mac}`,
+    `?addresses=${mac.toUpperCase()}`,
+    `?addresses=${mac},x`,
+    '?addresses=52:54:00:11:11:11',
+    `?node_uuid=${node}`,
+    `?node_uuid=${idOf('none')}`,
+    '?node_uuid=ramdisk',
+    `?node_uuid=${node}&addresses=52:54:00:11:11:11`,
+    '?nonsense=1',
+    '?node_uuid=',
+    '?addresses=a&addresses=b',
   ]
   const asked = (version?: string): Call[] => [
     ...queries.map((query) => get(`/v1/lookup${query}`, version)),

@@ -6,8 +6,18 @@ const FIELDS = ['provision_state', 'last_error', 'maintenance_reason', 'fault']
 export function driverStepArguments(): Script[] {
   const apply = (args: Readonly<Record<string, unknown>>) => ({ interface: 'bios', step: 'apply_configuration', args })
   const settings = [
-    ...['told', 7, null, {}, [], ['told'], [7], [{}], [{ name: 'a' }], [{ value: 'told' }]],
-    ...[[{ name: 'a', value: 'told' }], [{ name: 7, value: null }]],
+    'told',
+    7,
+    null,
+    {},
+    [],
+    ['told'],
+    [7],
+    [{}],
+    [{ name: 'a' }],
+    [{ value: 'told' }],
+    [{ name: 'a', value: 'told' }],
+    [{ name: 7, value: null }],
   ]
   const all = [...settings.map((value) => ({ settings: value })), {}, { settings: [], more: 'told' }]
   const update = { interface: 'firmware', step: 'update', args: {} }

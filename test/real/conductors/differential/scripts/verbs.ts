@@ -1,8 +1,25 @@
 import { away, enrol, FAKES, get, idOf, patch, put, set, led, verb, type Call, type Script } from '../script.js'
 
 const VERBS = [
-  ...['manage', 'provide', 'inspect', 'abort', 'clean', 'adopt', 'active', 'rebuild', 'deleted', 'rescue', 'unrescue'],
-  ...['service', 'unhold', 'nonsense', 'deploy', 'undeploy', 'delete', 'deploying', 'available'],
+  'manage',
+  'provide',
+  'inspect',
+  'abort',
+  'clean',
+  'adopt',
+  'active',
+  'rebuild',
+  'deleted',
+  'rescue',
+  'unrescue',
+  'service',
+  'unhold',
+  'nonsense',
+  'deploy',
+  'undeploy',
+  'delete',
+  'deploying',
+  'available',
 ] as const
 type Verb = (typeof VERBS)[number]
 
@@ -117,8 +134,11 @@ export function refusals(): Script[] {
       instance_info: { capabilities: '{"boot_option": "nonsense"}' },
     },
     'no interfaces': {
-      ...{ inspect_interface: 'no-inspect', rescue_interface: 'no-rescue', raid_interface: 'no-raid' },
-      ...{ bios_interface: 'no-bios', firmware_interface: 'no-firmware' },
+      inspect_interface: 'no-inspect',
+      rescue_interface: 'no-rescue',
+      raid_interface: 'no-raid',
+      bios_interface: 'no-bios',
+      firmware_interface: 'no-firmware',
     },
     'agent interfaces': { inspect_interface: 'agent', rescue_interface: 'agent', raid_interface: 'agent' },
   }
