@@ -41,7 +41,8 @@ export function refuseForbiddenUrls({
 }
 
 const within = (mirror: string, url: string): boolean => {
-  const [base, asked] = [new URL(mirror), new URL(url)]
+  const base = new URL(mirror)
+  const asked = new URL(url)
   const path = base.pathname.replace(/\/*$/, '/')
   return base.origin === asked.origin && asked.pathname.startsWith(path)
 }

@@ -35,7 +35,8 @@ const refusedConnection = () => Promise.reject(new ConnectionFailed('connection 
 /** Enrolls the hosts in an Ironic that answers by `answers`. */
 function enrolling(answers: (request: OutgoingRequest) => Promise<WireResponse>, more: Partial<EnrollOptions> = {}) {
   const clock = new VirtualClock(0)
-  const [enrolled, away]: [string[], string[]] = [[], []]
+  const enrolled: string[] = []
+  const away: string[] = []
   const under = new Set<OutgoingRequest>()
   const ended = enrollHosts(hosts, {
     url: 'http://ironic.example',

@@ -259,7 +259,8 @@ describe('the list of hosts', () => {
   test('replaces the file that a link leads to, and loses none that it cannot replace', async () => {
     await using there = await fleet({ count: 1 })
     const options = { bootInterface: 'ipxe', driverInfo: {}, clock: new LabClock({ mode: 1 }) }
-    const [file, link] = [join(folder, 'hosts.csv'), join(folder, 'link.csv')]
+    const file = join(folder, 'hosts.csv')
+    const link = join(folder, 'link.csv')
     await writeFile(file, 'old')
     await symlink(file, link)
     await mkdir(join(folder, '.hosts.csv.new'))

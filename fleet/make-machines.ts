@@ -137,7 +137,8 @@ function warnOfDifferences(systems: readonly ListedSystem[], machines: Machines,
     if (!system) return false
     return system.name !== name || (system.nics.length > 0 && macsOf(system) !== macsOf({ nics }))
   }
-  const [gone, other] = [known.filter(({ spec }) => !listed.has(spec.id)), known.filter(isOther)]
+  const gone = known.filter(({ spec }) => !listed.has(spec.id))
+  const other = known.filter(isOther)
   const warn = (count: number, what: string) =>
     count > 0 && logger('warn', `the state folder has ${count} ${count === 1 ? 'machine' : 'machines'} ${what}`)
   warn(gone.length, 'that the list of systems lacks; they stay')

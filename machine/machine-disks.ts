@@ -126,7 +126,8 @@ class DisksOfBoot implements BootOfDisks {
 
   wrote(name: string, offset: number, length: number): void {
     const { disk, spec } = this.disks.inPlace(name)
-    const [at, boot] = [this.disks.parts.clock.now(), this.boot]
+    const at = this.disks.parts.clock.now()
+    const boot = this.boot
     if (offset < TABLE_SECTORS * spec.sectorSize) disk.table = { at, boot }
     disk.log.note({ offset, length, at, boot, by: this.user.writer })
   }

@@ -177,7 +177,8 @@ describe('commands', () => {
       stdin: Buffer.from('once\n'),
       id: 'r1',
     } as const
-    const [one, two] = [await machine.executor.start(command), await machine.executor.start(command)]
+    const one = await machine.executor.start(command)
+    const two = await machine.executor.start(command)
     expect([await output(one), await output(two)]).toEqual([
       { stdout: 'once\n', stderr: '' },
       { stdout: 'once\n', stderr: '' },

@@ -18,7 +18,8 @@ export function secretLabels({ spec }: BareMetalHostManifest, host: Host | null)
   const { bmc, image, userData, networkData, preprovisioningNetworkDataName: preprovisioning } = spec
   const network = networkData?.name ?? preprovisioning
   const account = bmc?.credentialsName ?? ''
-  const [username, password] = [secretLabel(account, 'username'), secretLabel(account, 'password')]
+  const username = secretLabel(account, 'username')
+  const password = secretLabel(account, 'password')
   const config = userData && secretLabel(userData.name, 'userData')
   const metaData = spec.metaData && secretLabel(spec.metaData.name, 'metaData')
   const keys = {

@@ -40,7 +40,8 @@ export function verifiedStream(
   what: string,
 ): ByteStream {
   const hash = createHash(algorithmOf(digest))
-  let [received, done] = [0, false]
+  let received = 0
+  let done = false
   return {
     length: size,
     next: async () => {

@@ -122,14 +122,19 @@ function opensDeeper(text: string): boolean {
   return false
 }
 
-const [QUOTE, BACKSLASH, NEWLINE] = [0x22, 0x5c, 0x0a]
-const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const NEWLINE = 0x0a
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
 
 /**
  * The member of a table that a name from outside names: `constructor`, `toString` and `__proto__` are in every object, and are
  * members of no table.
  */
-export const ownMember = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+export const ownMember = <T,>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined
 
 /**

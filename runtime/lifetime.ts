@@ -212,7 +212,8 @@ export async function withinLimit<T>(
   { ms, clock, weak = false, signal, late }: Limit,
   work: (either: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const [done, either] = [new AbortController(), new AbortController()]
+  const done = new AbortController()
+  const either = new AbortController()
   using _ = signal && onAbort(signal, (reason) => either.abort(reason))
   const timer = clock.sleep(ms, { weak, signal: done.signal }).then(() => either.abort(late()), nothing)
   try {

@@ -77,7 +77,8 @@ class SystemClock implements Clock {
   /** Fires the timers that are due; those that are set meanwhile have another turn. */
   #fireDue(): void {
     this.#wake = undefined
-    const [now, order] = [performance.now() + EARLY, this.#order]
+    const now = performance.now() + EARLY
+    const order = this.#order
     try {
       for (let first = this.#timers.peek(); first; first = this.#timers.peek()) {
         if (first.at > now || first.order >= order) return

@@ -84,7 +84,8 @@ export class TimerHeap<T extends Due = Timer> {
   }
 
   #before(a: number, b: number): boolean {
-    const [x, y] = [this.#items[a]!, this.#items[b]!]
+    const x = this.#items[a]!
+    const y = this.#items[b]!
     return x.at < y.at || (x.at === y.at && x.order < y.order)
   }
 

@@ -80,7 +80,8 @@ export class HttpTransport implements Transport, AsyncDisposable {
   }
 
   async #exchange({ method, url, headers, body, ca, signal }: OutgoingRequest): Promise<WireResponse> {
-    const [to, trusted] = [new URL(url), ca ?? this.#tls.ca]
+    const to = new URL(url)
+    const trusted = ca ?? this.#tls.ca
     const tls = trusted === undefined ? this.#tls : { ...this.#tls, ca: trusted }
     const ended = new AbortController()
     const end = (reason: unknown) => ended.abort(reason)

@@ -44,7 +44,8 @@ function checkKnown(name: string, find: Validation['find']): void {
   try {
     find(name)
   } catch (error) {
-    const [extension, command] = [name.slice(0, name.indexOf('.')), name.slice(name.indexOf('.') + 1)]
+    const extension = name.slice(0, name.indexOf('.'))
+    const command = name.slice(name.indexOf('.') + 1)
     if (name.includes('.') && error instanceof AgentError && error.type === 'InvalidCommandError')
       throw new AgentError('InvalidCommandParamsError', `Extension ${extension} doesn't provide ${command} method`)
     throw error

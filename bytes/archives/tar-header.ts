@@ -37,7 +37,8 @@ export function tarHeader(block: Buffer): TarHeader {
 /** Old programs summed signed bytes. */
 function hasChecksum(block: Buffer): boolean {
   const stored = octalAt(block, CHECKSUM.at, CHECKSUM.width)
-  let [unsigned, signed] = [0, 0]
+  let unsigned = 0
+  let signed = 0
   for (let at = 0; at < BLOCK; at++) {
     const byte = at >= CHECKSUM.at && at < CHECKSUM.at + CHECKSUM.width ? 0x20 : block[at]!
     unsigned += byte

@@ -66,9 +66,11 @@ function parseRecords(index: Buffer): XzBlock[] {
     return value
   }
   const blocks: XzBlock[] = []
-  let [offset, outputOffset] = [FRAME, 0]
+  let offset = FRAME
+  let outputOffset = 0
   for (let left = number(); left > 0 && at < index.length; left--) {
-    const [unpadded, outputLength] = [number(), number()]
+    const unpadded = number()
+    const outputLength = number()
     const length = Math.ceil(unpadded / 4) * 4
     blocks.push({ offset, length, outputOffset, outputLength })
     offset += length

@@ -39,7 +39,9 @@ export function xz(bytes: Uint8Array, clock: Clock, { quickly = false } = {}): P
 }
 
 /** Offsets in the stream: the first block's header, its dictionary size, its checksum. */
-const [BLOCK, DICTIONARY, BLOCK_CRC] = [12, 16, 20]
+const BLOCK = 12
+const DICTIONARY = 16
+const BLOCK_CRC = 20
 /** A dictionary of 64 MiB, in LZMA2's encoding. */
 const PRESET_9 = 0x1c
 

@@ -145,7 +145,8 @@ test('a slow reader gets the whole body although the server closed, and the serv
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const limits = { silence: 150, slowest: { bytes: 1000, within: 150 } }
   const answer = await client({ limits }).get({ url, signal })
-  let [size, parts] = [0, 0]
+  let size = 0
+  let parts = 0
   for await (const part of answer.body) {
     size += part.length
     if (parts++ < 4) await new Promise((resolve) => setTimeout(resolve, 100))

@@ -73,7 +73,8 @@ class IsoImage {
   }
 
   volume(naming: Naming) {
-    const [little, big] = [this.#place(`little ${naming}`), this.#place(`big ${naming}`)]
+    const little = this.#place(`little ${naming}`)
+    const big = this.#place(`big ${naming}`)
     // The root's record of itself, without what Rock Ridge says beside it.
     const root = Buffer.from(this.#directory(this.#folders[0]!, naming).subarray(0, 34))
     root[0] = 34

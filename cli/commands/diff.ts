@@ -15,7 +15,8 @@ export async function diff(
   if (one === undefined || other === undefined || more.length > 0)
     throw usageError(`two recordings are compared, not ${files.length}`, 'ironstage diff before.ndjson after.ndjson')
   const report = await DifferenceReport.open(known, environment, json)
-  const [was, is] = [await readRecording(one, { partial }), await readRecording(other, { partial })]
+  const was = await readRecording(one, { partial })
+  const is = await readRecording(other, { partial })
   for (const recording of [was, is]) report.about(recording)
   const { differences, calls } = diffRecordings(was, is)
   return report.end(differences, calls)

@@ -332,7 +332,8 @@ function watchNodes(say: Say, json: boolean): NodeWatch {
 
 /** `Nodes: node-0 ... node-999 (1000), all in enroll.` */
 function summaryOf(nodes: readonly { name: string; state: string }[]): string | null {
-  const [first, last] = [nodes[0], nodes.at(-1)]
+  const first = nodes[0]
+  const last = nodes.at(-1)
   if (!first || !last) return null
   const counts = new Map<string, number>()
   for (const { state } of nodes) counts.set(state, (counts.get(state) ?? 0) + 1)

@@ -34,7 +34,12 @@ export function secretSource(environment: Environment): SecretSource {
   }
 }
 
-const [ENTER, NEW_LINE, BACKSPACE, DELETE, INTERRUPT, END] = ['\r', '\n', '\b', '\x7f', '\x03', '\x04']
+const ENTER = '\r'
+const NEW_LINE = '\n'
+const BACKSPACE = '\b'
+const DELETE = '\x7f'
+const INTERRUPT = '\x03'
+const END = '\x04'
 
 function typed({ stdin, stderr, stopped }: Environment, question: string, echo: boolean): Promise<string | null> {
   const terminal = stdin as Environment['stdin'] & Required<Pick<Terminal, 'setRawMode'>>

@@ -6,7 +6,8 @@ export function logTo({ stderr }: Environment, json: boolean): Logger {
   return (level, message, fields = {}) => {
     if (level === 'debug' || level === 'info') return
     const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : undefined)
-    const [room, node] = [text('room'), text('node')]
+    const room = text('room')
+    const node = text('node')
     const line = [level, room, node, message].filter(Boolean).join(': ')
     stderr.either(json, { event: 'log', level, room, node, message }, line)
   }

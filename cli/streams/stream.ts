@@ -206,10 +206,8 @@ export async function streamDiff(
   flags: DiffFlags,
   environment: Environment,
 ): Promise<number> {
-  const [before, after] = [
-    await streamFor(named[0] ?? '', flags, environment),
-    await streamFor(named[1] ?? '', flags, environment),
-  ]
+  const before = await streamFor(named[0] ?? '', flags, environment)
+  const after = await streamFor(named[1] ?? '', flags, environment)
   const differences = diffStreams(before, after)
   for (const difference of differences) {
     const { path, before: was, after: is } = difference

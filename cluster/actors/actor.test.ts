@@ -6,7 +6,8 @@ import { runActor, type ActorDefinition, type ActorParts } from './actor.js'
 import { Behaviours } from './behaviours.js'
 
 function openParts(): ActorParts & { clock: VirtualClock } {
-  const [clock, random] = [new VirtualClock(), seededRandom(3)]
+  const clock = new VirtualClock()
+  const random = seededRandom(3)
   const { client: kube } = openKube({ clock, random })
   return { kube, clock, random, logger: silent, behaviours: new Behaviours([]), announce: () => {} }
 }
@@ -51,7 +52,8 @@ describe('a key', () => {
   test('is never looked at twice at once: changes meanwhile are one more round', async () => {
     const parts = openParts()
     const { kube, clock } = parts
-    const [rounds, present] = [[] as string[], new Set<string>()]
+    const rounds = [] as string[]
+    const present = new Set<string>()
     await create(kube, 'a')
     await using _ = runActor(
       definition(async (at) => {

@@ -45,7 +45,8 @@ export interface ActorDefinition {
   reconcile: (at: ObjectName, signal: AbortSignal) => Promise<Next>
 }
 
-const [FIRST_PAUSE, LONGEST_PAUSE] = [seconds(1), minutes(5)]
+const FIRST_PAUSE = seconds(1)
+const LONGEST_PAUSE = minutes(5)
 /** Limit on rounds of a key at one instant. */
 const MOST_AT_ONCE = 100
 const pauseAfter = (failures: number): number => Math.min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE)

@@ -71,7 +71,8 @@ export class ChangeLog {
    */
   positionAfter(resourceVersion: number): number {
     if (resourceVersion < this.#forgottenUpTo) throw expired(resourceVersion, this.#forgottenUpTo)
-    let [from, to] = [0, this.#changes.length]
+    let from = 0
+    let to = this.#changes.length
     while (from < to) {
       const middle = (from + to) >>> 1
       if (this.#changes[middle]!.resourceVersion <= resourceVersion) from = middle + 1

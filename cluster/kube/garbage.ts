@@ -44,7 +44,8 @@ export class Garbage {
 
   /** Learns of a write; `after` is undefined for an object that is gone. */
   changed(before: Stored | undefined, after: Stored | undefined): void {
-    const [was, is] = [before?.metadata.ownerReferences, after?.metadata.ownerReferences]
+    const was = before?.metadata.ownerReferences
+    const is = after?.metadata.ownerReferences
     if (was !== is) {
       const place = placeOf((after ?? before)!)
       for (const { uid } of was ?? []) this.#forget(uid, place)

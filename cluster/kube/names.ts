@@ -7,7 +7,9 @@ const SUBDOMAIN = String.raw`${LABEL}(\.${LABEL})*`
 const NAME_PART = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 
 const matcher = (pattern: string): RegExp => new RegExp(`^${pattern}$`)
-const [IS_LABEL, IS_SUBDOMAIN, IS_NAME_PART] = [matcher(LABEL), matcher(SUBDOMAIN), matcher(NAME_PART)]
+const IS_LABEL = matcher(LABEL)
+const IS_SUBDOMAIN = matcher(SUBDOMAIN)
+const IS_NAME_PART = matcher(NAME_PART)
 
 const tooLong = (most: number): string => `must be no more than ${most} characters`
 const tooManyBytes = (most: number): string => `must be no more than ${most} bytes`

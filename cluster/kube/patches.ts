@@ -112,7 +112,8 @@ function valueAt(holder: JsonMembers, keys: readonly string[]): Json {
 }
 
 function put(holder: JsonMembers, keys: readonly string[], value: Json, mustExist: boolean): void {
-  const [parent, key] = [valueAt(holder, keys.slice(0, -1)), keys.at(-1)!]
+  const parent = valueAt(holder, keys.slice(0, -1))
+  const key = keys.at(-1)!
   if (mustExist) valueAt(holder, keys)
   if (isMembers(parent)) return setMember(parent, key, value)
   if (!Array.isArray(parent)) throw missing(keys)
@@ -124,7 +125,9 @@ function put(holder: JsonMembers, keys: readonly string[], value: Json, mustExis
 
 function take(holder: JsonMembers, keys: readonly string[]): Json {
   if (keys.length === 1) throw new PatchProblem('the whole document cannot be removed')
-  const [value, parent, key] = [valueAt(holder, keys), valueAt(holder, keys.slice(0, -1)), keys.at(-1)!]
+  const value = valueAt(holder, keys)
+  const parent = valueAt(holder, keys.slice(0, -1))
+  const key = keys.at(-1)!
   if (Array.isArray(parent)) (parent as Json[]).splice(Number(key), 1)
   else delete (parent as Record<string, Json>)[key]
   return value

@@ -28,7 +28,9 @@ export interface Watch {
  * @param version of `initial`, or the one after which changes are asked for
  */
 export function openWatch(log: ChangeLog, initial: readonly Stored[], version: number, selects: Selects): Watch {
-  let [taken, position, resourceVersion] = [0, log.positionAfter(version), version]
+  let taken = 0
+  let position = log.positionAfter(version)
+  let resourceVersion = version
   const take = (): StoredEvent | undefined => {
     const first = initial[taken]
     if (first) {

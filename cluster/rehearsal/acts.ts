@@ -65,7 +65,8 @@ export async function act(step: ScenarioStep, cluster: RehearsedCluster): Promis
     await kube.patch('MachineSet', { name: WORKERS, namespace: NAMESPACE }, { spec: { replicas: step.scale } })
     if (step.as === undefined) return {}
     const missing = await settled(cluster, 'nodes')
-    const [time, bytes] = [cluster.clock.now() - before.time, cluster.pulledBytes - before.bytes]
+    const time = cluster.clock.now() - before.time
+    const bytes = cluster.pulledBytes - before.bytes
     cluster.measure(step.as, { time, bytes })
     return missing === null ? {} : { failure: `after a day ${missing}` }
   }

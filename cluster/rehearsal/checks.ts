@@ -197,7 +197,8 @@ async function clusterCheck(expectation: Expectation, cluster: RehearsedCluster)
     return isSo ? { expects } : { expects, found: found.length === 0 ? 'no difference was named' : found.join('; ') }
   }
   if ('faster' in expectation) {
-    const [one, other] = [cluster.measured(expectation.faster), cluster.measured(expectation.than)]
+    const one = cluster.measured(expectation.faster)
+    const other = cluster.measured(expectation.than)
     const least = expectation.by === undefined ? 0 : cluster.milliseconds(expectation.by)
     const expects = `a worker ${expectation.faster} comes ${expectation.by ?? ''} sooner`.replaceAll('  ', ' ')
     const saved = other.time - one.time
@@ -206,7 +207,8 @@ async function clusterCheck(expectation: Expectation, cluster: RehearsedCluster)
       : { expects, found: `it comes ${Math.round(saved / 1000)} s sooner` }
   }
   if ('fewerBytes' in expectation) {
-    const [one, other] = [cluster.measured(expectation.fewerBytes), cluster.measured(expectation.than)]
+    const one = cluster.measured(expectation.fewerBytes)
+    const other = cluster.measured(expectation.than)
     const expects = `a worker ${expectation.fewerBytes} pulls fewer bytes`
     return one.bytes < other.bytes ? { expects } : { expects, found: `${one.bytes} bytes in place of ${other.bytes}` }
   }

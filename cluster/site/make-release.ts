@@ -40,7 +40,8 @@ export interface MadeRelease {
 
 const REPOSITORY = 'quay.io/openshift-release-dev/ocp-release'
 const COMPONENTS = 'quay.io/openshift-release-dev/ocp-v4.0-art-dev'
-const [MACHINE_API, MACHINE_CONFIG] = ['openshift-machine-api', 'openshift-machine-config-operator']
+const MACHINE_API = 'openshift-machine-api'
+const MACHINE_CONFIG = 'openshift-machine-config-operator'
 
 /** Makes a release, and publishes all of its images. The same release made twice is one image. */
 export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, clock: Clock): Promise<MadeRelease> {

@@ -30,7 +30,8 @@ interface Pod {
 }
 
 /** Times in which a container runtime pulls an image and starts a container. */
-const [PULL, START] = [seconds(20), seconds(2)]
+const PULL = seconds(20)
+const START = seconds(2)
 
 /** Runs the pods of Deployments, one each: an old one never runs beside the new one. */
 export function runPods(parts: PodsParts): AsyncDisposable {

@@ -123,7 +123,8 @@ describe('the images of a node', () => {
   test('a node has its config in its own ISO and initramfs, under unguessable names, until it is withdrawn', async () => {
     const configs = new Map([['n1', own('one')]])
     await using images = await service({ configOf: (node) => configs.get(node) })
-    const [one, two] = [images.publish('n1')!, images.publish('n2')!]
+    const one = images.publish('n1')!
+    const two = images.publish('n2')!
     expect(new URL(one.iso!).pathname).toMatch(/^\/nodes\/[\w-]{43}\/ironic-python-agent\.iso$/)
     expect(await configIn((await got(one.iso!)).bytes)).toBe(own('one'))
     expect(await configIn((await got(two.iso!)).bytes)).toBe(COMMON)

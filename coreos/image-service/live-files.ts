@@ -88,7 +88,9 @@ async function pxeOf({ live, identity, modified }: NonNullable<LiveSet['iso']>):
   const files = new Map<string, BaseFile>()
   for (const { name, contents } of await pxeFiles(live.filesystem))
     files.set(name, { source: contents, identity: digest(`${identity} ${name}`), modified })
-  const [kernel, initramfs, rootfs] = [files.get('vmlinuz'), files.get('initrd.img'), files.get('rootfs.img')]
+  const kernel = files.get('vmlinuz')
+  const initramfs = files.get('initrd.img')
+  const rootfs = files.get('rootfs.img')
   return kernel && initramfs && rootfs ? { kernel, initramfs, rootfs } : undefined
 }
 

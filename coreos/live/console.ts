@@ -17,7 +17,8 @@ export function parseConsole(spec: string): ConsoleSpec | undefined {
   const serial = SERIAL.exec(spec)
   if (!serial) return { karg: `console=${spec}`, grub: { kind: 'graphical' } }
   const [, prefix, port, rate = '9600', parity = 'n', bits = '8'] = serial
-  const [unit, speed] = [Number(port), Number(rate)]
+  const unit = Number(port)
+  const speed = Number(rate)
   const name = { n: 'no', e: 'even', o: 'odd' }[parity]!
   return {
     karg: `console=${prefix}${unit},${speed}${parity}${bits}`,

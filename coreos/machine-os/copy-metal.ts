@@ -24,7 +24,8 @@ const BUILD_LINKS = { initramfs: '-initrd.img', iso: '.iso' } as const
 export async function copyMetal(options: CopyMetalOptions): Promise<void> {
   const { source, destination, what = 'all', version = '9', architecture, clock } = options
   await shippedStream(source, version, clock)
-  const [served, built] = [what !== 'image-build', what !== 'pxe']
+  const served = what !== 'image-build'
+  const built = what !== 'pxe'
   await copyPxe({ ...options, initrdOnly: !served })
   if (!served) await removeServed(options)
   if (built) await copyIso(options)

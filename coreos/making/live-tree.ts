@@ -24,7 +24,8 @@ const IGNITION_AREA = 262_144
 const KARGS_AREA = 1139
 /** On s390x the area is in the boot image, and what it holds is the kernel's whole command line. */
 const S390X_KARGS_AREA = 896
-const [S390X_KARGS, S390X_IGNITION] = [66_688, 132_096]
+const S390X_KARGS = 66_688
+const S390X_IGNITION = 132_096
 
 const FEATURES = {
   'installer-config': true,

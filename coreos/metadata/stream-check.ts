@@ -115,10 +115,12 @@ function places(placed: readonly LocatedArtifact[]): StreamFinding[] {
 
 /** Finds one location with two digests, and two locations with one digest. */
 function duplicates(placed: readonly LocatedArtifact[]): StreamFinding[] {
-  const [places, digests] = [new Map<string, LocatedArtifact>(), new Map<string, LocatedArtifact>()]
+  const places = new Map<string, LocatedArtifact>()
+  const digests = new Map<string, LocatedArtifact>()
   return placed.flatMap((one) => {
     const { location, sha256 } = one.artifact
-    const [samePlace, sameDigest] = [places.get(location), digests.get(sha256)]
+    const samePlace = places.get(location)
+    const sameDigest = digests.get(sha256)
     places.set(location, samePlace ?? one)
     digests.set(sha256, sameDigest ?? one)
     if (samePlace && samePlace.artifact.sha256 !== sha256)

@@ -19,7 +19,8 @@ export interface StreamDifference {
  * if (metadata.kind === 'stream') console.log(diffStreams(metadata.value, metadata.value))
  */
 export function diffStreams(before: Stream, after: Stream): StreamDifference[] {
-  const [one, other] = [leaves(before), leaves(after)]
+  const one = leaves(before)
+  const other = leaves(after)
   return [...new Set([...one.keys(), ...other.keys()])]
     .filter((path) => one.get(path) !== other.get(path))
     .sort()

@@ -52,7 +52,8 @@ export function parseVersion(text: string): CoreosVersion {
  * const isOlder = compareVersions('9.2.20220510.1', '9.4.20240101.0') < 0
  */
 export function compareVersions(a: string, b: string): number {
-  const [one, other] = [parseVersion(a), parseVersion(b)]
+  const one = parseVersion(a)
+  const other = parseVersion(b)
   if (one.form !== other.form) {
     if (one.form !== 'fedora' && other.form !== 'fedora') return one.form === 'openshift' ? -1 : 1
     throw new UserError('version-family', `${a} and ${b} cannot be compared: only one of them is Fedora CoreOS`, {

@@ -38,7 +38,8 @@ export interface FoundSystem {
 
 /** Networks that are larger have to be named in parts. */
 const MOST = 1024
-const [AT_ONCE, ANSWER_TIMEOUT] = [32, seconds(4)]
+const AT_ONCE = 32
+const ANSWER_TIMEOUT = seconds(4)
 
 /** Looks for Redfish services at addresses, and at nothing else. In the order of the addresses. */
 export async function discover(options: DiscoverOptions): Promise<FoundSystem[]> {

@@ -77,7 +77,8 @@ describe('a certificate', () => {
   const identity = () => {
     const folder = mkdtempSync(join(tmpdir(), 'ironstage-bmc-'))
     try {
-      const [key, cert] = [join(folder, 'key'), join(folder, 'cert')]
+      const key = join(folder, 'key')
+      const cert = join(folder, 'cert')
       const days = ['-days', '1', '-subj', '/CN=some-other-name']
       execFileSync(
         'openssl',

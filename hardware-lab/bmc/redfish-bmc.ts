@@ -88,7 +88,8 @@ export class RedfishBmc implements Bmc {
   async serialConsole(signal: AbortSignal): Promise<{ ssh?: { port: number; command?: string }; ipmi?: number }> {
     const system = await this.#read(signal)
     const offered = objectIn(system, 'SerialConsole')
-    const [ssh, ipmi] = [objectIn(offered, 'SSH'), objectIn(offered, 'IPMI')]
+    const ssh = objectIn(offered, 'SSH')
+    const ipmi = objectIn(offered, 'IPMI')
     const portOf = (of: Json | undefined, usual: number) => (typeof of?.['Port'] === 'number' ? of['Port'] : usual)
     if (ssh?.['ServiceEnabled'] === true) {
       const command = textIn(ssh, 'ConsoleEntryCommand')

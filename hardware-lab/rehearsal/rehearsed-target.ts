@@ -81,7 +81,8 @@ async function onShell(host: Host, shell: SshShell, access: SshShellOptions, clo
 }
 
 /** Time for reconnecting to a system after a lost link, and the pause between two attempts, in milliseconds. */
-const [RECONNECTION_TIME, PAUSE] = [seconds(2), 100]
+const RECONNECTION_TIME = seconds(2)
+const PAUSE = 100
 
 /** A link that may come back: each loss is waited out for a moment, but a system that is gone is not asked again. */
 class Link {

@@ -7,7 +7,8 @@ const EVERY = 100
 /** Lines of the console of a simulated machine: of its live system, and of the installed one's journal. */
 export async function* simulatedConsole(machine: Machine, clock: Clock, signal: AbortSignal): AsyncGenerator<string> {
   let boot: string | undefined
-  let [shown, entries] = [0, 0]
+  let shown = 0
+  let entries = 0
   let failure: string | null = null
   while (!signal.aborted) {
     const now = machine.boot()

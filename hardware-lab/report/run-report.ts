@@ -142,7 +142,8 @@ function bothWays(other: RunReport, hosts: readonly HostReport[], throughIronic:
   const both = hosts.flatMap((host) => {
     const there = other.hosts.find((each) => each.host === host.host)
     if (!there) return []
-    const [here, beside] = [methodReport(host), methodReport(there)]
+    const here = methodReport(host)
+    const beside = methodReport(there)
     return [{ host: host.host, direct: throughIronic ? beside : here, ironic: throughIronic ? here : beside }]
   })
   return both.length === 0 ? null : { with: other.id, hosts: both }

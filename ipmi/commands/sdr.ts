@@ -117,7 +117,9 @@ function info({ bmc: { machine } }: Call): number[] {
 
 function read({ bmc: { machine, memory }, data }: Call): number[] {
   const reservation = data.readUInt16LE(0)
-  const [wanted, offset, count] = [data.readUInt16LE(2), data[4]!, data[5]!]
+  const wanted = data.readUInt16LE(2)
+  const offset = data[4]!
+  const count = data[5]!
   // A record that is read at once needs no reservation.
   if ((offset !== 0 || reservation !== 0) && !memory.sdr.is(reservation))
     throw new CommandFailed(COMPLETION.reservationCanceled)

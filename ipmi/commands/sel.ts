@@ -112,7 +112,9 @@ function info(call: Call): number[] {
 function entry(call: Call): number[] {
   const { data, bmc } = call
   const reservation = data.readUInt16LE(0)
-  const [wanted, offset, count] = [data.readUInt16LE(2), data[4]!, data[5]!]
+  const wanted = data.readUInt16LE(2)
+  const offset = data[4]!
+  const count = data[5]!
   if ((offset !== 0 || reservation !== 0) && !bmc.memory.sel.is(reservation))
     throw new CommandFailed(COMPLETION.reservationCanceled)
   const all = records(call)

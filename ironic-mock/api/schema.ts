@@ -148,7 +148,8 @@ const keysOf = ({ instancePath }: ErrorObject): string[] => pointerParts(instanc
 
 /** Compares by relevance. In this order: shallower, later among siblings, not a choice, a value of the wrong type. */
 function relevance(a: Violation, b: Violation): number {
-  const [keys, others] = [keysOf(a.error), keysOf(b.error)]
+  const keys = keysOf(a.error)
+  const others = keysOf(b.error)
   if (keys.length !== others.length) return others.length - keys.length
   for (const [index, key] of keys.entries()) {
     const other = others[index]!

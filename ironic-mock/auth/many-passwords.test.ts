@@ -33,7 +33,8 @@ async function openGuard() {
 
 /** How long the longest turn of the event loop is until the work is done, in milliseconds. */
 async function longestPauseDuring(work: Promise<unknown>): Promise<number> {
-  let [longest, last] = [0, performance.now()]
+  let longest = 0
+  let last = performance.now()
   let isDone = false
   void work.finally(() => (isDone = true))
   while (!isDone) {

@@ -84,7 +84,8 @@ function gap(parts: readonly string[], method: string, call: Call): number {
   const route = routeOf(call.path).parts
   let sum = call.method === method ? 0 : 0.5
   for (let index = 0; index < Math.max(parts.length, route.length); index++) {
-    const [part, wanted] = [parts[index], route[index]]
+    const part = parts[index]
+    const wanted = route[index]
     if (part === undefined || wanted === undefined) sum += 3
     else if (!wanted.startsWith('{')) sum += Math.min(3, distance(part, wanted))
   }
@@ -94,7 +95,8 @@ function gap(parts: readonly string[], method: string, call: Call): number {
 function whyNot(parts: readonly string[], call: Call): string {
   const route = routeOf(call.path).parts
   for (let index = 0; index < Math.max(parts.length, route.length); index++) {
-    const [part, wanted] = [parts[index], route[index]]
+    const part = parts[index]
+    const wanted = route[index]
     if (part === undefined) return `the path ends before ${wanted}`
     if (wanted === undefined) return `the path goes on with ${part}`
     if (!wanted.startsWith('{') && part !== wanted) return `the path has ${part} and not ${wanted}`

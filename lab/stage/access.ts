@@ -111,7 +111,8 @@ export async function ownIdentity({
   scope,
 }: OwnIdentityOptions): Promise<{ identity: TlsIdentity; file: string }> {
   const place = folder?.path ?? (await temporary(scope))
-  const [file, keyFile] = [join(place, `${name}.crt`), join(place, `${name}.key`)]
+  const file = join(place, `${name}.crt`)
+  const keyFile = join(place, `${name}.key`)
   return held(clock, 'finding the certificate', async () => {
     const saved = await savedIdentity(file, keyFile)
     if (saved && isGood(saved.certificate, [address, ...also])) return { identity: saved, file }

@@ -67,7 +67,8 @@ export function withControl(parts: {
       // The next numbers that are free.
       for (let number = 1; added.length < count; number++) {
         const identity = own?.[added.length]
-        const [spec, name] = [parts.spec(number, hardware, identity), `${prefix}${number - 1}`]
+        const spec = parts.spec(number, hardware, identity)
+        const name = `${prefix}${number - 1}`
         if (machines.get(spec.id) || node(name)) continue
         const fields = { name, ...(identity ? { uuid: identity.uuid } : {}) }
         added.push(node(await parts.enroll(spec, fields))!)

@@ -31,7 +31,8 @@ export function identities(seed: number, isTaken: (mac: string) => boolean): () 
     const own = uuid(random)
     const mac = freeMac()
     const serial = hexOf(random.bytes(3)).toUpperCase()
-    const [block, last] = [hexOf(random.bytes(3)), random.bytes(1)[0]! & 0xf0]
+    const block = hexOf(random.bytes(3))
+    const last = random.bytes(1)[0]! & 0xf0
     return {
       uuid: own,
       applied: (plain) => ({

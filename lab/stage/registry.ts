@@ -20,7 +20,8 @@ export interface NodeImage {
 export type RegistryFault = Parameters<NodeImageRegistry['fail']>[1]
 
 const NODE_FILES = ['/usr/bin/kubelet', '/usr/bin/crio', '/usr/lib/systemd/system/kubelet.service']
-const [BASE_SIZE, LAYER_SIZE] = [900 * 2 ** 20, 200 * 2 ** 20]
+const BASE_SIZE = 900 * 2 ** 20
+const LAYER_SIZE = 200 * 2 ** 20
 const PULL_TIMEOUT = minutes(2)
 
 /** The container registry of a lab, from which the systems on simulated machines pull node images. */

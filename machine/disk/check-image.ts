@@ -168,7 +168,8 @@ async function sampleStream(
     if (end >= MIB) wanted ??= partitionsOf(Buffer.concat(parts))
     for (const { number, offset } of wanted ?? []) {
       const start = starts.get(number) ?? Buffer.alloc(SUPERBLOCKS)
-      const [from, to] = [Math.max(at, offset), Math.min(end, offset + SUPERBLOCKS)]
+      const from = Math.max(at, offset)
+      const to = Math.min(end, offset + SUPERBLOCKS)
       if (from < to) start.set(bytes.subarray(from - at, to - at), from - offset)
       starts.set(number, start)
     }

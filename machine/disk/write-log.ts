@@ -48,7 +48,8 @@ export class WriteLog {
     let best = 1
     const gap = (index: number): number => sorted[index]!.offset - sorted[index - 1]!.offset - sorted[index - 1]!.length
     for (let index = 2; index < sorted.length; index++) if (gap(index) < gap(best)) best = index
-    const [first, second] = [sorted[best - 1]!, sorted[best]!]
+    const first = sorted[best - 1]!
+    const second = sorted[best]!
     const later = first.at > second.at ? first : second
     const joined = { ...later, offset: first.offset, length: second.offset + second.length - first.offset }
     this.#ranges = [joined, ...this.#ranges.filter((range) => range !== first && range !== second)]

@@ -44,7 +44,8 @@ export interface ResourcesParts {
   limits?: HttpSettings['limits']
 }
 
-const [FIRST_PAUSE, LONGEST_PAUSE] = [200, 5000]
+const FIRST_PAUSE = 200
+const LONGEST_PAUSE = 5000
 /** Time after which retries of a failing fetch no longer make a virtual clock jump. */
 const EVENTFUL = minutes(5)
 

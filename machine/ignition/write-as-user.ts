@@ -3,7 +3,8 @@ import type { Account } from './accounts.js'
 import { IgnitionFailure } from './ignition-log.js'
 import { SYSROOT } from './paths.js'
 
-const [READ_WRITE, SEARCH] = [0o2, 0o1]
+const READ_WRITE = 0o2
+const SEARCH = 0o1
 
 /** Whether the permission bits allow an access of a user; root may do anything. */
 function mayDo(node: RootNode, { uid, gid }: Account, what: number): boolean {

@@ -49,7 +49,8 @@ export async function addEntry(volume: BootVolume, title: string): Promise<void>
   const names = await entryNames(volume)
   if ((await bootedEntry(volume))?.title === title) return
   const text = (await volume.read(`${FOLDER}/${names.at(-1)!}`)).toString()
-  const [before, now] = ['ostree-1-fedora-coreos.conf', 'ostree-2-fedora-coreos.conf']
+  const before = 'ostree-1-fedora-coreos.conf'
+  const now = 'ostree-2-fedora-coreos.conf'
   await volume.write(`${FOLDER}/${before}`, Buffer.from(text))
   await volume.write(`${FOLDER}/${now}`, Buffer.from(text.replace(/^title\s+.*$/m, () => `title ${title}`)))
   for (const name of names) if (name !== before && name !== now) await volume.remove(`${FOLDER}/${name}`)

@@ -9,7 +9,8 @@ const ENCAPSULATED = '/etc/ignition-machine-config-encapsulated.json'
 const BOOTSTRAP = '/etc/pivot/image-pullspec'
 const KUBELET = '/usr/bin/kubelet'
 
-const [FIRST_PAUSE, LONGEST_PAUSE] = [seconds(10), minutes(5)]
+const FIRST_PAUSE = seconds(10)
+const LONGEST_PAUSE = minutes(5)
 /** Time after which retries of a failing pull no longer make a virtual clock jump. */
 const EVENTFUL = minutes(60)
 

@@ -55,7 +55,8 @@ export function withChanges(base: ReadonlyMap<string, RootRecord>, changes: Root
 
 /** The order of {@link RootTree.walk}: name by name. */
 function comparePaths(a: string, b: string): number {
-  const [left, right] = [a.split('/'), b.split('/')]
+  const left = a.split('/')
+  const right = b.split('/')
   for (let at = 0; at < Math.min(left.length, right.length); at++)
     if (left[at] !== right[at]) return left[at]! < right[at]! ? -1 : 1
   return left.length - right.length

@@ -18,9 +18,11 @@ export interface CallComparison {
 /** How a call went in two runs: status, states, headers and bodies of the last answer. */
 export function compareCalls(was: Call, is: Call, { ids, requests = false }: CallComparison): SeenDifference[] {
   const found: Found[] = []
-  const [before, now] = [lastOf(was), lastOf(is)]
+  const before = lastOf(was)
+  const now = lastOf(is)
   if (requests) {
-    const [asked, asks] = [firstOf(was).request, firstOf(is).request]
+    const asked = firstOf(was).request
+    const asks = firstOf(is).request
     found.push(...compareBodies(asked, asks, 'request', { ids }))
   }
   if (before.status !== now.status) found.push({ place: 'status', kind: 'value', was: before.status, is: now.status })
@@ -44,7 +46,8 @@ export function compareCalls(was: Call, is: Call, { ids, requests = false }: Cal
 
 function compareHeaders(was: Message, is: Message, ids: IdMap): Found[] {
   return Object.entries(COMPARED_HEADERS).flatMap(([name, part]): Found[] => {
-    const [before, now] = [was.headers[name], is.headers[name]]
+    const before = was.headers[name]
+    const now = is.headers[name]
     const place = `header.${name}`
     if (before === undefined && now === undefined) return []
     if (now === undefined) return [{ place, kind: 'missing', was: before }]
@@ -57,7 +60,8 @@ function compareBodies(was: Message, is: Message, side: '' | 'request', comparis
   const place = side === '' ? 'body' : 'request'
   // Bodies beyond the limit are not there to be compared.
   if (was.cut || is.cut) return []
-  const [before, now] = [contentOf(was), contentOf(is)]
+  const before = contentOf(was)
+  const now = contentOf(is)
   if (before === undefined && now === undefined) return []
   if (now === undefined) return [{ place, kind: 'missing', was: before }]
   if (before === undefined) return [{ place, kind: 'new', is: now }]

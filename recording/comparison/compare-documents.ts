@@ -43,7 +43,8 @@ class Comparer {
         break
       case 'url':
         if (typeof was === 'string' && typeof is === 'string') {
-          const [from, to] = [this.#ids.text(pathOf(was)), pathOf(is)]
+          const from = this.#ids.text(pathOf(was))
+          const to = pathOf(is)
           return from === to ? undefined : this.#value(was, is, place)
         }
         break
@@ -73,7 +74,8 @@ class Comparer {
       if (was.endsWith('*') !== is.endsWith('*')) this.#value(was, is, place)
       return
     }
-    const [before, now] = [inner(was), inner(is)]
+    const before = inner(was)
+    const now = inner(is)
     if (before !== undefined && now !== undefined) return this.compare(before, now, place, '')
     if (this.#ids.text(was) !== is) this.#value(was, is, place)
   }

@@ -19,7 +19,8 @@ export function diffRecordings(was: Recording, is: Recording): Comparison {
   const ids = new IdMap()
   const differences: SeenDifference[] = []
   let calls = 0
-  const [before, now] = [channelsOf(was.exchanges), channelsOf(is.exchanges)]
+  const before = channelsOf(was.exchanges)
+  const now = channelsOf(is.exchanges)
   const taken = new Set<string>()
   // Clients create what agents are asked about, so that ids are known by then.
   for (const [name, exchanges] of [...before].sort(
@@ -88,9 +89,11 @@ function firstLike(
 
 /** Pairs the calls of two runs in their order; one that only one of them has stands alone. */
 function aligned(was: readonly Call[], is: readonly Call[]): [was: Call | undefined, is: Call | undefined][] {
-  const [before, now] = [was.map(labelOf), is.map(labelOf)]
+  const before = was.map(labelOf)
+  const now = is.map(labelOf)
   const pairs: [Call | undefined, Call | undefined][] = []
-  let [at, other] = [0, 0]
+  let at = 0
+  let other = 0
   while (at < was.length && other < is.length) {
     const [skip, skipOther] = before[at] === now[other] ? [0, 0] : nearest(before, at, now, other)
     for (let count = 0; count < skip; count++) pairs.push([was[at++], undefined])
@@ -106,7 +109,8 @@ function aligned(was: readonly Call[], is: readonly Call[]): [was: Call | undefi
 function nearest(was: readonly string[], at: number, is: readonly string[], other: number): [number, number] {
   for (let sum = 1; sum <= WINDOW; sum++)
     for (let skip = 0; skip <= sum; skip++) {
-      const [mine, theirs] = [was[at + skip], is[other + sum - skip]]
+      const mine = was[at + skip]
+      const theirs = is[other + sum - skip]
       if (mine !== undefined && mine === theirs) return [skip, sum - skip]
     }
   return [Math.min(WINDOW, was.length - at), Math.min(WINDOW, is.length - other)]

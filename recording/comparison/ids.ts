@@ -12,8 +12,10 @@ export class IdMap {
   /** Whether two values of an id's field stand for the same; of two that are new, they do from now on. */
   match(was: unknown, is: unknown): boolean {
     if (!isId(was) || !isId(is) || typeof was !== typeof is) return was === is
-    const [from, to] = [String(was), String(is)]
-    const [there, back] = [this.#there.get(from), this.#back.get(to)]
+    const from = String(was)
+    const to = String(is)
+    const there = this.#there.get(from)
+    const back = this.#back.get(to)
     if (there === undefined && back === undefined) {
       this.#there.set(from, to)
       this.#back.set(to, from)

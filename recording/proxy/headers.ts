@@ -23,7 +23,8 @@ export function passedHeaders(raw: readonly string[], without: readonly string[]
   const all: [string, string[]][] = []
   const byName = new Map<string, string[]>()
   for (let at = 0; at + 1 < raw.length; at += 2) {
-    const [name, value] = [raw[at]!, raw[at + 1]!]
+    const name = raw[at]!
+    const value = raw[at + 1]!
     const known = byName.get(name.toLowerCase())
     if (known) {
       known.push(value)

@@ -29,7 +29,8 @@ export function agentScripts(exchanges: readonly Exchange[]): AgentScript[] {
   const concerned = exchanges.filter(({ from, to }) => from === 'agent' || to === 'agent')
   const nodes = new Map<string, string>()
   for (const exchange of concerned) {
-    const [addresses, node] = [addressesOf(exchange), nodeOf(exchange)]
+    const addresses = addressesOf(exchange)
+    const node = nodeOf(exchange)
     if (addresses !== undefined && node !== '') nodes.set(addresses, node)
   }
   const scripts = new Map<string, Exchange[]>()

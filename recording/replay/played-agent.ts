@@ -99,7 +99,8 @@ export class PlayedAgent {
       if (!isEarly || clock.elapsed() >= until) break
       await clock.sleep(RETRY, { signal })
     }
-    const [label, token] = [tokenIn(was.response?.body), tokenIn(parsed(sent.answer?.body))]
+    const label = tokenIn(was.response?.body)
+    const token = tokenIn(parsed(sent.answer?.body))
     if (label !== undefined && token !== undefined) secrets.set(label, token)
     compared(was, sent.exchange)
   }

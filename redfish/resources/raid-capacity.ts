@@ -49,7 +49,8 @@ function dataDrives(type: string, count: number): number {
 function usedOf({ name }: DiskSpec, volumes: readonly Document[]): number {
   let used = 0
   for (const volume of volumes) {
-    const [drives, bytes] = [drivesOf(volume), volume['size_bytes']]
+    const drives = drivesOf(volume)
+    const bytes = volume['size_bytes']
     if (typeof bytes !== 'number' || !drives.includes(name)) continue
     used += Math.ceil(bytes / Math.max(1, dataDrives(RAID_TYPES[String(volume['raid_level'])] ?? '', drives.length)))
   }

@@ -123,7 +123,8 @@ function simpleUpdate(call: Call): Outcome {
 async function transferred({ body, service }: Call, image: string): Promise<void> {
   const { fetchFirmware, closing } = service
   if (!fetchFirmware) return
-  const [username, password] = [body['Username'], body['Password']]
+  const username = body['Username']
+  const password = body['Password']
   const account =
     typeof username === 'string' ? { username, password: typeof password === 'string' ? password : '' } : undefined
   await during(`fetching ${maskedAddress(image)}`, () =>

@@ -107,7 +107,7 @@ export class RegistryServer {
     const { path: _, repository: __, actions: ___, headers, ...rest } = request
     const all = { ...headers, ...(authorization === undefined ? {} : { authorization }) }
     const isRepeatable = rest.method === undefined || rest.method === 'GET' || rest.method === 'HEAD'
-    for (let [failed, busy] = [0, 0]; ;) {
+    for (let failed = 0, busy = 0; ;) {
       const answer = await this.#http.get({ ...rest, url: url.href, headers: all, signal }).catch((error: unknown) => {
         if (!(error instanceof FetchFailure)) throw error
         if (!isRepeatable || !error.transient || failed === RETRIES.failed) throw unreachable(this.#host, error)

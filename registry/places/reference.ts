@@ -23,7 +23,8 @@ export interface LayoutPlace {
 export type ImagePlace = ({ kind: 'registry' } & ImageReference) | ({ kind: 'layout' } & LayoutPlace)
 
 /** As containers-transports(5) has them. */
-const [LAYOUT, DOCKER] = ['oci:', 'docker://']
+const LAYOUT = 'oci:'
+const DOCKER = 'docker://'
 
 const HOST =
   /^(?:[a-zA-Z\d](?:[a-zA-Z\d-]*[a-zA-Z\d])?(?:\.[a-zA-Z\d](?:[a-zA-Z\d-]*[a-zA-Z\d])?)*|\[[\da-fA-F:]+\])(?::\d{1,5})?$/

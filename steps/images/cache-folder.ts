@@ -284,7 +284,9 @@ function shapes(): Shapes {
   const ajv = new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false })
   const object = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties) })
   const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
-  const [text, number, yes] = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }]
+  const text = { type: 'string' }
+  const number = { type: 'number' }
+  const yes = { type: 'boolean' }
   const digest = { type: 'string', pattern: '^[0-9a-f]{64}$' }
   const version = { etag: { type: ['string', 'null'] }, lastModified: { type: ['string', 'null'] } }
   const form = { sha256: digest, size: number }

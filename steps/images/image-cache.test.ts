@@ -120,7 +120,8 @@ test('a server without version headers sends the whole image; a changed image ne
 })
 
 test('a hundred concurrent requests fetch once, in one process and in two', async () => {
-  const [one, other] = [await cache(), await cache()]
+  const one = await cache()
+  const other = await cache()
   const got = await Promise.all(
     Array.from({ length: 100 }, (_, index) => (index % 2 ? one : other).get(asset('/c.raw.gz'), { signal })),
   )
@@ -132,7 +133,8 @@ test('a hundred concurrent requests fetch once, in one process and in two', asyn
 test('a download goes on when one caller stops waiting, and is aborted when all have stopped', async () => {
   server.behave('/c.raw.gz', silentAfter(1000))
   const all = await cache({ limits: { silence: 60_000 } })
-  const [impatient, patient] = [new AbortController(), new AbortController()]
+  const impatient = new AbortController()
+  const patient = new AbortController()
   const first = all.get(asset('/c.raw.gz'), { signal: impatient.signal })
   const second = all.get(asset('/c.raw.gz'), { signal: patient.signal })
   impatient.abort(new Error('enough'))
@@ -334,7 +336,8 @@ describe('room', () => {
 
 test('verifying finds images that have changed on the disk, and fetches nothing', async () => {
   const all = await cache()
-  const [good, bad] = [await all.get(asset('/c.raw'), { signal }), await all.get(asset('/c.raw.gz'), { signal })]
+  const good = await all.get(asset('/c.raw'), { signal })
+  const bad = await all.get(asset('/c.raw.gz'), { signal })
   for (const image of [good, bad]) await image[Symbol.asyncDispose]()
   const bytes = Buffer.from(GZ)
   bytes[1000]! ^= 1

@@ -83,7 +83,8 @@ async function inBlocks(
 ): Promise<Measured> {
   const whole = createHash('sha256')
   const file = await held(clock, `opening ${path}`, () => open(path, 'w', 0o600))
-  let [written, filled] = [0, 0]
+  let written = 0
+  let filled = 0
   const block = Buffer.alloc(FRAME)
   const write = async () => {
     signal.throwIfAborted()

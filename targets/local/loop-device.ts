@@ -91,7 +91,8 @@ async function diskFile(file: string, clock: Clock): Promise<string> {
 
 const MIB = 2 ** 20
 /** Attempts to free a device, 50 ms apart. */
-const [PATIENT, HURRIED] = [100, 6]
+const PATIENT = 100
+const HURRIED = 6
 
 const FUNCTIONS = `
 started() { read -r s 2>/dev/null <"/proc/$1/stat" || return 1; s=\${s##*) }; set -- $s; shift 19; echo "$1"; }

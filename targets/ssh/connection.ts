@@ -239,7 +239,8 @@ export class SshConnection implements AsyncDisposable {
       if (!this.alive) return reject(this.#linkLost())
       const lost = this.#whenGone(() => reject(this.#linkLost()))
       this.#client.on('tcp connection', (_details, accept) => {
-        const [channel, socket] = [accept(), answer()]
+        const channel = accept()
+        const socket = answer()
         const over = () => {
           socket.destroy()
           channel.destroy()
@@ -299,7 +300,8 @@ export class SshConnection implements AsyncDisposable {
   }
 
   #wrapped(channel: ClientChannel, hold: Disposable): Channel {
-    const [stdout, stderr] = [new ByteQueue(channel), new ByteQueue(channel.stderr as unknown as Readable)]
+    const stdout = new ByteQueue(channel)
+    const stderr = new ByteQueue(channel.stderr as unknown as Readable)
     let code: number | null | undefined
     let cut = false
     channel.on('exit', (exitCode: number | null) => (code = exitCode))

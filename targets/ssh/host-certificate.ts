@@ -45,7 +45,8 @@ export function readHostCertificate(blob: Uint8Array): HostCertificate | null {
     const kind = fields.number(4)
     fields.text()
     const principals = new Fields(fields.text()).all().map((name) => name.toString('utf8'))
-    const [validAfter, validBefore] = [fields.number(8), fields.number(8)]
+    const validAfter = fields.number(8)
+    const validBefore = fields.number(8)
     const critical = fields.text()
     fields.text()
     fields.text()

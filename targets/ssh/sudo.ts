@@ -30,7 +30,8 @@ const ANSWER_TIMEOUT = seconds(60)
 export async function asRoot(parts: SudoParts, line: string, stdin: Uint8Array): Promise<Channel> {
   const { name, password, wrong, random } = parts
   const word = Buffer.from(random.bytes(12)).toString('hex')
-  const [question, ready] = [`sudo-asks-${word}:`, `root-is-here-${word}`]
+  const question = `sudo-asks-${word}:`
+  const ready = `root-is-here-${word}`
   // For any shell: nothing here is special to csh or fish inside of single quotes.
   const channel = await parts.exec(
     `sudo -S -p '${question}' /bin/sh -c 'echo ${ready} >&2; IFS= read -r line; eval "$line"'`,

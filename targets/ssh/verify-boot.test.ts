@@ -9,7 +9,8 @@ import { openSshShell, type SshShellOptions } from './ssh-shell.js'
 import { verifyBoot, type ExpectedBoot, type VerifyBootOptions } from './verify-boot.js'
 
 const clock = systemClock()
-const [liveKey, installedKey] = [newKey().private, newKey().private]
+const liveKey = newKey().private
+const installedKey = newKey().private
 const print = (key: string) => fingerprint((ssh2.utils.parseKey(key) as ParsedKey).getPublicSSH())
 const SECRET = 'n0nce'
 

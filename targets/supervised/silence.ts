@@ -53,7 +53,8 @@ export class Silence implements Disposable {
       if (expired && now >= until()) return expired()
       if (!this.#reported && now < this.#since + FIRST_WARNING) next = this.#since + FIRST_WARNING
       else if (now >= next) {
-        const [silent, time] = [Math.round((now - this.#since) / 1000), new Date(until()).toISOString().slice(11, 19)]
+        const silent = Math.round((now - this.#since) / 1000)
+        const time = new Date(until()).toISOString().slice(11, 19)
         logger('warn', `no answer from ${name} for ${silent} s while ${doing()}; giving up at ${time} UTC`)
         this.#reported = true
         next = now + WARNING_INTERVAL

@@ -74,7 +74,8 @@ printf 'r %s\\n' "$4"
 printf 'm %s\\n' "$(sed -n 's/^MemAvailable: *\\([0-9]*\\).*/\\1/p' /proc/meminfo)"`,
   )
   const kib = (tag: string) => Number(found.find((line) => line.tag === tag)?.text || NaN) * 1024
-  const [room, memory] = [kib('r'), kib('m') - SPARE]
+  const room = kib('r')
+  const memory = kib('m') - SPARE
   // A value that the target does not report sets no limit.
   const least = Math.min(...[room, memory].filter((value) => !Number.isNaN(value)))
   if (least >= size) return

@@ -110,7 +110,8 @@ async function idleAgents(): Promise<{ pss: number; share: number; missed: numbe
     // From here on they are idle, and V8 returns memory.
     await clock.sleep(LATEST_HEARTBEAT / 2)
     await ironic.heard()
-    const [usedBefore, since] = [await processorTime(pid), performance.now()]
+    const usedBefore = await processorTime(pid)
+    const since = performance.now()
     await clock.sleep(LOOKED_AT)
     const used = (await processorTime(pid)) - usedBefore
     const { missed } = await ironic.heard()

@@ -68,7 +68,8 @@ export async function idleAgents(): Promise<Measured[]> {
   // From here on they are idle, and no longer all at the same moment.
   await clock.sleep(LATEST_HEARTBEAT)
   await ironic.heard()
-  const [usedBefore, since] = [process.cpuUsage(), wall.elapsed()]
+  const usedBefore = process.cpuUsage()
+  const since = wall.elapsed()
   await clock.sleep(INTERVAL * INTERVALS)
   const { user, system } = process.cpuUsage(usedBefore)
   const { missed } = await ironic.heard()

@@ -30,7 +30,8 @@ async function validated(): Promise<Measured> {
   const asked = (count: number) => timed(() => ask(Array.from({ length: count }, () => [text])))
   await asked(1)
   // Its start is not counted; that it also prints the config is.
-  const [one, all] = [await asked(1), await asked(runs + 1)]
+  const one = await asked(1)
+  const all = await asked(runs + 1)
   return {
     what: 'an Ignition config of 100 KB validated',
     ours,
@@ -45,7 +46,9 @@ async function validated(): Promise<Measured> {
 async function embedded(): Promise<Measured> {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-bench-'))
   try {
-    const [pristine, iso, config] = [join(folder, 'pristine.iso'), join(folder, 'x.iso'), join(folder, 'a.ign')]
+    const pristine = join(folder, 'pristine.iso')
+    const iso = join(folder, 'x.iso')
+    const config = join(folder, 'a.ign')
     await writeFile(pristine, isoImage(liveFiles()))
     const bytes = Buffer.from(JSON.stringify({ ignition: { version: '3.4.0' }, note: 'x'.repeat(20_000) }))
     await writeFile(config, bytes)

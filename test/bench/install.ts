@@ -88,7 +88,8 @@ async function makeImages(folder: string, random: Random): Promise<{ blocks: str
   }
   await file.truncate(SIZE)
   await file.close()
-  const [blocks, whole] = [join(folder, 'blocks.raw.xz'), join(folder, 'whole.raw.xz')]
+  const blocks = join(folder, 'blocks.raw.xz')
+  const whole = join(folder, 'whole.raw.xz')
   const compress = 'out=$1 in=$2; shift 2; xz -c "$@" "$in" > "$out"'
   // Several threads write blocks.
   await run('sh', ['-c', compress, 'sh', blocks, raw, '-6', '-T2'])

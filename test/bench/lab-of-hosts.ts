@@ -11,7 +11,8 @@ import { SshMachine } from '../real/ssh-machine.js'
 import { clock, median, timed, type Measured } from './measure.js'
 import { succeeds } from '../real/peers.js'
 
-const [HOSTS, PARALLEL] = [40, 8]
+const HOSTS = 40
+const PARALLEL = 8
 /** MiB that go through a link, and how often. */
 const IMAGE = 256
 const RUNS = 5

@@ -9,7 +9,8 @@ const SAMPLING_INTERVAL = 50
 
 /** Memory of a server whose nodes are idle. */
 export async function idleMemory(): Promise<Measured[]> {
-  const [empty, full] = [await resident(0), await resident(1000)]
+  const empty = await resident(0)
+  const full = await resident(1000)
   const one = { peer: null, unit: 'MiB', runs: 1 } as const
   const smallest = async (what: Row, nodes: number, reach: number): Promise<Measured> => ({
     what,

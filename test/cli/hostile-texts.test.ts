@@ -73,7 +73,8 @@ describe('a lab whose clients are hostile', () => {
 
   test('JSON is the same in a pipe, and means the same on a terminal', async () => {
     const argv = ['fault', 'list', '--json', '--url', url]
-    const [pipe, terminal] = [await ended(argv), await ended(argv, { isTTY: true })]
+    const pipe = await ended(argv)
+    const terminal = await ended(argv, { isTTY: true })
     expect(pipe.stdout).toContain('\x9b31m\u202e')
     expectHarmless(terminal)
     expect(JSON.parse(terminal.stdout)).toEqual(JSON.parse(pipe.stdout))

@@ -7,7 +7,8 @@ import { registryServer } from '../kit/registry/registry-server.js'
 import { DIGEST, releaseParts, type ReleaseParts } from '../kit/registry/release-parts.js'
 import { rhelStream } from '../kit/streams.js'
 
-const [OLD, NEW] = ['9.6.20260112-0', '10.2.20260715-0']
+const OLD = '9.6.20260112-0'
+const NEW = '10.2.20260715-0'
 
 let parts: ReleaseParts
 beforeEach(async () => {

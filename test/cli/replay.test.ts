@@ -67,7 +67,8 @@ test('diff says what differs, where, with exit code 1; nothing differs from itse
 })
 
 test('known differences do not count, and those that are not seen are named', async () => {
-  const [before, after] = [await file({ ...NODES, status: 200 }), await file({ ...NODES, status: 203 })]
+  const before = await file({ ...NODES, status: 200 })
+  const after = await file({ ...NODES, status: 203 })
   const known = join(folder, 'known.yaml')
   await writeFile(known, '- {where: status, why: so}\n- {where: GET /v1/x body.a, why: gone}\n')
   expect(await ran('diff', before, after, '--known', known)).toEqual({
@@ -136,7 +137,8 @@ test.each<[string[], RegExp, number]>([
 ])('wrong usage and failures: %j', async (argv, message, code) => {
   const one = await file(NODES)
   const header = `${(await readFile(one, 'utf8')).split('\n')[0]}\n`
-  const [good, other] = [join(folder, 'FILE'), join(folder, 'OTHER')]
+  const good = join(folder, 'FILE')
+  const other = join(folder, 'OTHER')
   await writeFile(good, argv.includes('--secret-values') ? header : await readFile(one, 'utf8'))
   await writeFile(other, '{"log":[]}\n')
   const names: Record<string, string> = { FILE: good, OTHER: other }

@@ -105,7 +105,8 @@ test.each([
 test('a run replaces the report of another, and leaves it as it is where it cannot begin', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-report-'))
   try {
-    const [file, html] = [join(folder, 'hosts.yaml'), join(folder, 'night.html')]
+    const file = join(folder, 'hosts.yaml')
+    const html = join(folder, 'night.html')
     await writeFile(join(folder, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
     await writeFile(file, hostsYaml(1))
     await writeFile(html, 'that of yesterday')
@@ -123,7 +124,8 @@ test('a run replaces the report of another, and leaves it as it is where it cann
 test('escape sequences that a host prints do not reach the terminal', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-escapes-'))
   try {
-    const [file, faults] = [join(folder, 'hosts.yaml'), join(folder, 'faults.json')]
+    const file = join(folder, 'hosts.yaml')
+    const faults = join(folder, 'faults.json')
     await writeFile(join(folder, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
     await writeFile(file, hostsYaml(1))
     const effect = { kind: 'exit-code', code: 1, stderr: 'Error: \x1b]0;owned\x07 \x1b[2J\x9b31m\n' }
@@ -143,7 +145,8 @@ test('escape sequences that a host prints do not reach the terminal', async () =
 test('a page sees the end of a run once its reports are written', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-seen-'))
   try {
-    const [file, html] = [join(folder, 'hosts.yaml'), join(folder, 'night.html')]
+    const file = join(folder, 'hosts.yaml')
+    const html = join(folder, 'night.html')
     await writeFile(join(folder, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
     await writeFile(file, hostsYaml(1))
     const running = command(['run', file, '--rehearse', '--json', '--html', html])

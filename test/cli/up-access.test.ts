@@ -98,7 +98,8 @@ describe('TLS', () => {
   test('with a given one, by flags or in ironic.conf', async () => {
     const dir = join(await scratch(), 'state')
     await using made = await upWith('--tls', '--state-dir', dir)
-    const [certificate, key] = [join(dir, 'ironic.crt'), join(dir, 'ironic.key')]
+    const certificate = join(dir, 'ironic.crt')
+    const key = join(dir, 'ironic.key')
     const ca = await readFile(certificate, 'utf8')
     expect(made.url).toMatch(/^https:/)
     const conf = join(await scratch(), 'ironic.conf')
@@ -163,7 +164,8 @@ describe('profiles, releases and options', () => {
 
   test("options from Ironic's own file, beside one of ours, and single ones over it", async () => {
     const dir = await scratch()
-    const [yaml, conf] = [join(dir, 'lab.yaml'), join(dir, 'ironic.conf')]
+    const yaml = join(dir, 'lab.yaml')
+    const conf = join(dir, 'ironic.conf')
     await writeFile(yaml, 'nodes: 3\nset: [api.max_limit=2]\n')
     await writeFile(conf, '[DEFAULT]\nrpc_transport = none\nenabled_hardware_types = redfish\n[api]\nmax_limit = 1\n')
     await using served = await upWith('--config', yaml, '--config', conf)

@@ -76,7 +76,8 @@ class Follower {
 
   async part(exchanges: readonly LifecycleExchange[]): Promise<void> {
     const { seen, states, lab, uuid } = this.#stage
-    const [seenBefore, statesBefore] = [seen.length, states.length]
+    const seenBefore = seen.length
+    const statesBefore = states.length
     const agent = exchanges.some(({ from }) => from !== 'client')
     // The recorded machine was not booted where no agent was wanted.
     using _ =

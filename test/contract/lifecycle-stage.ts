@@ -73,7 +73,9 @@ const CONDUCTOR = {
  */
 export async function openLifecycle(options: StagedLabOptions = {}): Promise<LifecycleStage> {
   const lab = await createStagedLab({ seed: 7, ...options, clock: 'auto', conf: { ...CONDUCTOR, ...options.conf } })
-  const [seen, ran, states]: [Seen[], Ran[], Readonly<NodeRecord>[]] = [[], [], []]
+  const seen: Seen[] = []
+  const ran: Ran[] = []
+  const states: Readonly<NodeRecord>[] = []
   lab.events.listen((event) => {
     if (event.kind === 'node') states.push(event.node)
   })

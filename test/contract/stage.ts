@@ -41,7 +41,9 @@ export async function openStage({
   earlier?: Store & StoreView
   clock?: Clock
 } = {}): Promise<Stage> {
-  const [random, probe, logger] = [seededRandom(seed), new Probe(), silent]
+  const random = seededRandom(seed)
+  const probe = new Probe()
+  const logger = silent
   const store = earlier ?? openStore({ clock })
   const transport = new InProcessTransport()
   const endpoint = 'http://ironic.test:6385'

@@ -107,6 +107,7 @@ test('the guide boots CoreOS with the agent, by ISO and by PXE', { timeout: 120_
     }
   }
   expect([...seen].sort()).toEqual(['', 'beside', 'download', 'ini', 'output', 'serve', 'shell', 'ts', 'up', 'yaml'])
-  const [published, live] = [await readFile('published.iso'), await readFile('live.iso')]
+  const published = await readFile('published.iso')
+  const live = await readFile('live.iso')
   expect(published.equals(live)).toBe(true)
 })

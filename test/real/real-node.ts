@@ -50,7 +50,10 @@ export async function realNode(
   const created = await done(201, 'POST', '/v1/nodes', { driver: 'fake-hardware', name, ...fields })
   const { uuid } = created as ApiNode
 
-  const [seen, ran, states, log]: [Seen[], Ran[], ProvisionState[], string[]] = [[], [], [], []]
+  const seen: Seen[] = []
+  const ran: Ran[] = []
+  const states: ProvisionState[] = []
+  const log: string[] = []
   const failing: RealNode['failing'] = new Map()
   const before: RealNode['before'] = new Map()
   const logger: Logger = (level, message) => void (level === 'debug' || log.push(`${level}: ${message}`))

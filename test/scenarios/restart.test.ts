@@ -181,7 +181,8 @@ test('nothing that was answered is lost, and a machine that runs its system neve
   const then = await before.client.node(uuid)
   const ports = await before.client.ports(uuid)
   const machine = (await before.node(uuid).machine())!
-  const [boot, report] = [machine.boot(), machine.firstBoot()]
+  const boot = machine.boot()
+  const report = machine.firstBoot()
 
   const life = await folder.live()
   expect(await life.client.node(uuid)).toEqual(then)

@@ -64,9 +64,11 @@ async function work(next: () => Session | undefined, report: (at: number, report
 
 test(`${REQUESTS.toLocaleString('en')} fuzzed requests, through all flows, are answered and leave nothing broken`, async () => {
   const waiting = sessions()
-  const [total, reports] = [waiting.reduce((sum, { calls }) => sum + calls, 0), [] as SessionReport[]]
+  const total = waiting.reduce((sum, { calls }) => sum + calls, 0)
+  const reports = [] as SessionReport[]
   const since = performance.now()
-  let [shown, done] = [since, 0]
+  let shown = since
+  let done = 0
   const under = new Map<number, number>()
   const worker = (which: number) =>
     work(
@@ -99,7 +101,8 @@ function summary(reports: readonly SessionReport[], took: number): string {
   const calls = reports.reduce((total, report) => total + report.calls, 0)
   const rates = [...new Set(KINDS)].map((kind) => {
     const own = reports.filter(({ session }) => session.system === kind)
-    const [made, ms] = [own.reduce((n, report) => n + report.calls, 0), own.reduce((n, r) => n + r.milliseconds, 0)]
+    const made = own.reduce((n, report) => n + report.calls, 0)
+    const ms = own.reduce((n, r) => n + r.milliseconds, 0)
     return `${kind} ${made.toLocaleString('en')}${ms > 0 ? ` (${Math.round((made / ms) * 1000)} a second each)` : ''}`
   })
   const statuses = [...sum(({ statuses: of }) => of)].sort().map(([status, count]) => `${status}: ${count}`)

@@ -13,7 +13,9 @@ export const notices = signal<readonly Notice[]>([])
 
 let next = 1
 
-const [SHOWN, SHOWN_ERROR, MOST] = [6000, 20_000, 4]
+const SHOWN = 6000
+const SHOWN_ERROR = 20_000
+const MOST = 4
 
 export function notice(text: string, isError = false): void {
   const id = next++

@@ -122,8 +122,13 @@ export const cutText = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, Math.max(4, Math.floor(most) - 1))}…` : text
 
 /** Lengths in pixels. */
-const [NARROW, TIME, TIME_WIDE, NAME, END] = [640, 82, 130, 26, 150]
-const [COLUMN_LEAST, COLUMN_MOST] = [72, 230]
+const NARROW = 640
+const TIME = 82
+const TIME_WIDE = 130
+const NAME = 26
+const END = 150
+const COLUMN_LEAST = 72
+const COLUMN_MOST = 230
 
 /** Columns of the diagram: in a narrow window they stand close, and times have no milliseconds. */
 export function sequencePlaces(

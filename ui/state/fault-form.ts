@@ -46,7 +46,8 @@ export function faultOf(choice: FaultChoice, texts: FormTexts, choices: Choices)
   const match = Object.fromEntries(
     offered.flatMap((name) => (text(`match.${name}`) === '' ? [] : [[name, text(`match.${name}`)]])),
   )
-  const [from, to] = [text('from'), text('to')]
+  const from = text('from')
+  const to = text('to')
   if ((from === '') !== (to === '')) throw new Error('name both times between which it strikes, or none')
   return {
     match,

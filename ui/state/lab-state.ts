@@ -21,7 +21,9 @@ const changed = oncePerFrame(() => void rowsVersion.value++)
 const FOLLOWED = ['state', 'step', 'power', 'boot', 'fault', 'lab'] as const
 
 /** A server that is silent for longer is lost: with the time between two looks, a slow browser shows it within 5 seconds. */
-const [POLL_INTERVAL, REQUEST_TIMEOUT, RETRY] = [750, 3000, 1000]
+const POLL_INTERVAL = 750
+const REQUEST_TIMEOUT = 3000
+const RETRY = 1000
 /** Time between two readings of what many entries change. */
 const SOON = 300
 

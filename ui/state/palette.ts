@@ -9,7 +9,8 @@ export interface Choice {
 
 /** Rank of a text for what was typed: smaller is better; null where it does not fit. */
 function rankOf(text: string, typed: string): number | null {
-  const [lower, wanted] = [text.toLowerCase(), typed.trim().toLowerCase()]
+  const lower = text.toLowerCase()
+  const wanted = typed.trim().toLowerCase()
   if (wanted === '') return 1
   if (lower === wanted) return 0
   if (lower.startsWith(wanted)) return 1

@@ -121,7 +121,8 @@ export class Rows {
   }
 
   #strike(entry: JournalEntry): boolean {
-    const [id, fault] = [entry.node ?? entry.machine, entry.fault]
+    const id = entry.node ?? entry.machine
+    const fault = entry.fault
     if (id === null || fault === null || (entry.kind === 'fault' && entry.what !== 'struck')) return false
     const struck = this.#struck.get(id) ?? new Set()
     if (struck.has(fault) || struck.size >= MOST_FAULTS) return false

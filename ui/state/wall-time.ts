@@ -11,7 +11,8 @@ export function wallTimes(
   const known = [...walls.map(({ lab, wall }) => ({ lab: Date.parse(lab), wall: Date.parse(wall) })), present]
   return (time) => {
     const at = known.findIndex(({ lab }) => lab >= time)
-    const [before, after] = [known[at - 1], known[at]]
+    const before = known[at - 1]
+    const after = known[at]
     if (!before || !after) {
       const { lab, wall } = after ?? known.at(-1)!
       return time - lab + wall

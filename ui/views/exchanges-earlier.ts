@@ -3,7 +3,8 @@ import { lab } from '../state/connection.js'
 import { isCall, selectedCalls, type Call, type CallFilter } from '../state/exchanges.js'
 
 /** Entries that are read at once, and how often for one search: a filter may fit one call in thousands. */
-const [PAGE, PAGES] = [500, 20]
+const PAGE = 500
+const PAGES = 20
 /** A filter that leaves fewer calls is searched for among earlier ones. */
 const FEW = 20
 /** Earlier calls that the page keeps. */

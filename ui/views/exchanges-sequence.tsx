@@ -1,7 +1,9 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { cutText, sequenceOf, sequencePlaces, type Arrow, type Call } from '../state/exchanges.js'
 
-const [TOP, STEP, TIME_GAP] = [34, 34, 12]
+const TOP = 34
+const STEP = 34
+const TIME_GAP = 12
 /** Width of a letter of a label. */
 const LETTER = 7.2
 
@@ -37,7 +39,8 @@ export function SequenceDiagram(props: { calls: readonly Call[]; picked: number 
           const { call, from, to, isBad } = arrow
           const y = TOP + index * STEP + 20
           const isBack = to < from
-          const [start, end] = [x(from), x(to) + (isBack ? 6 : -6)]
+          const start = x(from)
+          const end = x(to) + (isBack ? 6 : -6)
           // The name of a button begins with what is seen of it, so the time stands beside it.
           return (
             <g key={call.id}>

@@ -17,7 +17,8 @@ const SOON = 200
 /** Pause before a stream that ended is opened again. */
 const AGAIN = 1000
 /** Rows of the table, and arrows of the diagram. */
-const [MOST_ROWS, MOST_ARROWS] = [300, 80]
+const MOST_ROWS = 300
+const MOST_ARROWS = 80
 
 /** The calls between clients, Ironic, agents and BMCs, as they come. */
 export function ExchangesView() {

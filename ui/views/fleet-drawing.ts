@@ -45,7 +45,8 @@ export function drawCells(
   { colours, paths }: ReturnType<typeof paintBox>,
 ): void {
   const scale = devicePixelRatio || 1
-  const [wide, high] = [Math.round(width * scale), Math.round(height * scale)]
+  const wide = Math.round(width * scale)
+  const high = Math.round(height * scale)
   if (canvas.width !== wide) canvas.width = wide
   if (canvas.height !== high) canvas.height = high
   const pen = canvas.getContext('2d')!

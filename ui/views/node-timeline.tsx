@@ -17,7 +17,11 @@ import {
 } from '../state/timeline-layout.js'
 import { wallTimes } from '../state/wall-time.js'
 
-const [STATES_TOP, STEPS_TOP, LANES_TOP, LANE, AXIS] = [4, 34, 66, 22, 24]
+const STATES_TOP = 4
+const STEPS_TOP = 34
+const LANES_TOP = 66
+const LANE = 22
+const AXIS = 24
 const HEIGHT = LANES_TOP + LANES.length * LANE + AXIS
 const LABELS = 64
 const SMALLEST = 6

@@ -139,7 +139,8 @@ function ordered(value: string | number, operator: string): string {
 }
 
 function inRange(value: number, [open, from, to, close]: readonly string[]): boolean {
-  const [least, most] = [pythonFloat(from!), pythonFloat(to!)]
+  const least = pythonFloat(from!)
+  const most = pythonFloat(to!)
   if (least > most)
     throw new HintError(
       'TypeError',

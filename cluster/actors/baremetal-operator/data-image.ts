@@ -10,7 +10,9 @@ import { ownedBy } from './deploy-image.js'
 import { proceed, type HostPass, type Result } from './host-pass.js'
 
 const FINALIZER = 'dataimage.metal3.io'
-const [UPDATE, RETRY, DETACHED] = [seconds(30), minutes(1), seconds(20)]
+const UPDATE = seconds(30)
+const RETRY = minutes(1)
+const DETACHED = seconds(20)
 
 type Status = Required<NonNullable<DataImage['status']>>
 

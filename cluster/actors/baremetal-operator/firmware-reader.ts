@@ -12,7 +12,10 @@ import { detachment, isPaused } from './annotations.js'
 import { componentsOf, type FirmwareItem } from './firmware.js'
 import { keyOf } from './host-status.js'
 
-const [SOON, PENDING, RARELY, UNMANAGED] = [seconds(30), minutes(1), minutes(5), minutes(10)]
+const SOON = seconds(30)
+const PENDING = minutes(1)
+const RARELY = minutes(5)
+const UNMANAGED = minutes(10)
 
 /** A BIOS setting with what it may be, as Ironic has it. */
 interface BiosSetting extends Record<string, unknown> {
@@ -163,7 +166,8 @@ class FirmwareReader {
     { manufacturer, productName }: { manufacturer?: string; productName?: string },
   ): Promise<FirmwareSchema> {
     const { kube } = this.#parts
-    const [name, namespace] = [schemaName(bios), metadata.namespace!]
+    const name = schemaName(bios)
+    const namespace = metadata.namespace!
     const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid }
     const found = await kube.find('FirmwareSchema', { name, namespace })
     if (found) {

@@ -130,7 +130,8 @@ test('three hosts go from nothing to what their specs ask for, follow an edit, a
 
 test('a deployment that fails is tried again, later each time, and no more after five', async () => {
   const { apply, until, latest, states, lab } = await opened()
-  const [checksum, image] = ['a'.repeat(64), 'https://images.invalid/image.raw']
+  const checksum = 'a'.repeat(64)
+  const image = 'https://images.invalid/image.raw'
   const spec = ['online: true', `image: {url: "${image}", checksum: ${checksum}, checksumType: sha256, format: raw}`]
   apply(manifest('one', 1, spec))
   await until('one', { state: 'available', error: expectedLimit })

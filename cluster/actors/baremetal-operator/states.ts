@@ -38,7 +38,8 @@ export class HostStates {
   async #enter(): Promise<Result | undefined> {
     const { status, parts, managed } = this.#pass
     const { provisioning } = status
-    const [before, next] = [provisioning.state, this.#next]
+    const before = provisioning.state
+    const next = this.#next
     if (next === before) return undefined
     if (BUSY.has(next)) {
       const delayed = await this.#capacity()

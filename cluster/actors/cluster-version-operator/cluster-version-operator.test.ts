@@ -194,7 +194,8 @@ describe('a release that is not accepted', () => {
 
   test('the previous version, within the minor version or by force', async () => {
     await installed('4.12.0')
-    const [next, patch] = [await release('4.13.0'), await release('4.13.1')]
+    const next = await release('4.13.0')
+    const patch = await release('4.13.1')
     for (const { image, version } of [next, patch]) {
       await ask({ image })
       await completed(version)

@@ -28,7 +28,8 @@ export function operatorProblem(
   clock: Clock,
 ): UnhealthyOperator | undefined {
   const conditions = actual?.status?.conditions
-  const [available, degraded] = [conditionOf(conditions, 'Available'), conditionOf(conditions, 'Degraded')]
+  const available = conditionOf(conditions, 'Available')
+  const degraded = conditionOf(conditions, 'Degraded')
   const isNew = actual?.status === undefined
   if (!isNew && available?.status !== 'True') {
     const failure = `Cluster operator ${name} is not available`

@@ -22,7 +22,8 @@ export function rollbackProblem(
 ): FailedPrecondition | undefined {
   const name = 'ClusterVersionRollback'
   const history = status?.history ?? []
-  const [current, first] = [history[0], history.at(-1)]
+  const current = history[0]
+  const first = history.at(-1)
   if (!status || !current || !first) return undefined
   if (!readVersion(version)) {
     const message = `${JSON.stringify(version)} is no semantic version`

@@ -16,13 +16,15 @@ export function readVersion(text: string): ReleaseVersion | undefined {
 }
 
 export const isSameMinor = (a: string, b: string): boolean => {
-  const [one, other] = [readVersion(a)?.numbers, readVersion(b)?.numbers]
+  const one = readVersion(a)?.numbers
+  const other = readVersion(b)?.numbers
   return one?.[0] === other?.[0] && one?.[1] === other?.[1]
 }
 
 /** Whether the first of two versions is older (semver.org, rule 11); false if either is not a version. */
 export function isOlder(a: string, b: string): boolean {
-  const [one, other] = [readVersion(a), readVersion(b)]
+  const one = readVersion(a)
+  const other = readVersion(b)
   if (!one || !other) return false
   for (const [index, number] of one.numbers.entries())
     if (number !== other.numbers[index]) return number < other.numbers[index]!
@@ -36,7 +38,8 @@ function isOlderCandidate(a: readonly string[], b: readonly string[]): boolean {
     const other = b[index]
     if (other === undefined) return false
     if (part === other) continue
-    const [isNumber, isOtherNumber] = [/^\d+$/.test(part), /^\d+$/.test(other)]
+    const isNumber = /^\d+$/.test(part)
+    const isOtherNumber = /^\d+$/.test(other)
     if (isNumber && isOtherNumber) return Number(part) < Number(other)
     return isNumber === isOtherNumber ? part < other : isNumber
   }

@@ -188,7 +188,8 @@ describe('without a behaviour', () => {
     open(['icc/makes-an-image-for-each-host'])
     await start()
     for (const name of ['worker-0', 'worker-1']) await create({ acceptFormats: ['iso'] }, name)
-    const [one, other] = [await until(isReady, 'worker-0'), await until(isReady, 'worker-1')]
+    const one = await until(isReady, 'worker-0')
+    const other = await until(isReady, 'worker-1')
     expect(one.status!.imageUrl).toBe(other.status!.imageUrl)
   })
 

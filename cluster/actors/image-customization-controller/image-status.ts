@@ -60,7 +60,8 @@ function defined({ format, architecture, networkData }: ImageConfig): ImageConfi
   }
 }
 
-const [SHORTEST, LONGEST] = [seconds(10), minutes(10)]
+const SHORTEST = seconds(10)
+const LONGEST = minutes(10)
 
 /** The pause before a missing secret is looked for again: the longer it is missing, the longer. */
 export function retryDelay({ conditions }: ImageStatus, clock: Clock): number {

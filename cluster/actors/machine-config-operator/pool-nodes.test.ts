@@ -5,7 +5,8 @@ import type { MachineConfigPool } from '../../kube/kinds/machine-config.js'
 import { CURRENT_CONFIG, DESIRED_CONFIG, REASON, STATE } from './names.js'
 import { candidates, nodesOf, poolStatus } from './pool-nodes.js'
 
-const [OLD, NEW] = ['rendered-worker-old', 'rendered-worker-new']
+const OLD = 'rendered-worker-old'
+const NEW = 'rendered-worker-new'
 const meta = (name: string) => ({ name, uid: name, resourceVersion: '1', generation: 1, creationTimestamp: '' })
 
 const pool = (spec: Partial<MachineConfigPool['spec']> = {}): MachineConfigPool => ({

@@ -175,7 +175,8 @@ describe('a watch', () => {
       if (round % 20 === 0) await new Promise((resolve) => setImmediate(resolve))
     }
 
-    let [received, end] = [0, '']
+    let received = 0
+    let end = ''
     socket.on('data', (chunk: Buffer) => {
       received += chunk.length
       end = (end + chunk.toString('latin1')).slice(-1000)

@@ -69,7 +69,8 @@ const one = (
 ): WireResponse => jsonAnswer(status, `${shownIn(call).one(object)}\n`, headers)
 
 function selectionOf({ at: { namespace, name }, query }: ResourceRequest): ListOptions {
-  const [labels, fields] = [query.get('labelSelector'), query.get('fieldSelector')]
+  const labels = query.get('labelSelector')
+  const fields = query.get('fieldSelector')
   const field = name === undefined ? (fields ?? undefined) : `metadata.name=${name}`
   return {
     ...(namespace === undefined ? {} : { namespace }),

@@ -50,7 +50,8 @@ export function checkPatchedSteps(record: object, patch: readonly PatchOperation
 /** Orders patched steps as upstream does: the remaining old ones first, then the new ones. */
 export function mergeSteps<Step>(before: readonly Step[], after: readonly Step[]): Step[] {
   const text = (step: Step) => JSON.stringify(step)
-  const [known, wanted] = [before.map(text), after.map(text)]
+  const known = before.map(text)
+  const wanted = after.map(text)
   return [
     ...before.filter((step) => wanted.includes(text(step))),
     ...after.filter((step) => !known.includes(text(step))),

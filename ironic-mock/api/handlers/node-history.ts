@@ -76,7 +76,8 @@ function sortedHistory(entries: readonly HistoryEntry[], { key, dir }: HistoryPa
   return entries
     .map((entry, index) => ({ entry, index }))
     .sort((a, b) => {
-      const [x, y] = [valueOf(a.entry) as string, valueOf(b.entry) as string]
+      const x = valueOf(a.entry) as string
+      const y = valueOf(b.entry) as string
       return sign * (x < y ? -1 : x > y ? 1 : a.index - b.index)
     })
     .map(({ entry }) => entry)

@@ -10,10 +10,8 @@ const later = (microtasks: number, act: () => void): void =>
 
 /** Two nodes of fake hardware, so that both can be committed in one group. */
 async function twoNodes(lab: ScriptedLab): Promise<[string, string]> {
-  const [one, other] = [
-    await lab.conductor.createNode({ driver: 'fake-hardware' }),
-    await lab.conductor.createNode({ driver: 'fake-hardware' }),
-  ]
+  const one = await lab.conductor.createNode({ driver: 'fake-hardware' })
+  const other = await lab.conductor.createNode({ driver: 'fake-hardware' })
   return [one.uuid, other.uuid]
 }
 
@@ -54,7 +52,8 @@ test('an event whose node is always changed meanwhile keeps no other from the ev
   await using lab = await ScriptedLab.open()
   const [uuid] = await twoNodes(lab)
   const commit = lab.store.commit.bind(lab.store)
-  let [attempts, rounds] = [0, 0]
+  let attempts = 0
+  let rounds = 0
   lab.store.commit = (change: Commit) => {
     if (rounds >= 5 || attempts === 1000) return commit(change)
     attempts++

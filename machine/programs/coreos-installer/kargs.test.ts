@@ -17,7 +17,8 @@ test('deleting the appended arguments restores the line', () => {
   fc.assert(
     fc.property(fc.uniqueArray(word, { minLength: 1 }), fc.nat(), (words, cut) => {
       const at = cut % words.length
-      const [line, rest] = [words.slice(0, at).join(' '), words.slice(at)]
+      const line = words.slice(0, at).join(' ')
+      const rest = words.slice(at)
       expect(editKargs(editKargs(line, { append: rest }), { delete: rest })).toBe(line)
     }),
   )

@@ -36,7 +36,8 @@ async function parseRange(range: string): Promise<{ from: number; to: number }> 
   if (parts.length > 2) throw new Failure(`couldn't parse partition index range '${range}'`)
   const numbers = []
   for (const part of parts) numbers.push(part === '' ? undefined : await parseIndex(part))
-  const [from, to] = [numbers[0], numbers.at(-1)]
+  const from = numbers[0]
+  const to = numbers.at(-1)
   if (from === undefined && to === undefined)
     throw new Failure(`both ends of partition index range '${range}' cannot be open`)
   if (from !== undefined && to !== undefined && from > to)

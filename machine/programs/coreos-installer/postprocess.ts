@@ -116,14 +116,16 @@ async function writePlatform(volume: MountedBoot, platform: string, hasConsoles:
     return changed
   })
   if (hasConsoles) return
-  const [chosen, metal] = [await readPlatform(volume, platform), await readPlatform(volume, 'metal')]
+  const chosen = await readPlatform(volume, platform)
+  const metal = await readPlatform(volume, 'metal')
   await editBootEntry(volume, (line) =>
     editKargs(line, { delete: metal.kernelArguments, append: chosen.kernelArguments }),
   )
 }
 
 async function setGrubPlatform(volume: MountedBoot, platform: string): Promise<void> {
-  const [chosen, metal] = [await readPlatform(volume, platform), await readPlatform(volume, 'metal')]
+  const chosen = await readPlatform(volume, platform)
+  const metal = await readPlatform(volume, 'metal')
   if (chosen.grubCommands.join('\n') !== metal.grubCommands.join('\n'))
     await setGrubConsole(volume, chosen.grubCommands)
 }

@@ -153,7 +153,8 @@ async function writeDecoded(process: InstallerProcess, device: BlockDevice, deco
   await during('decoding and writing image', async () => {
     let offset = MIB
     // Two buffers for all pieces, one filled while the other is written: new ones would be garbage as large as the image.
-    let [buffer, other] = [Buffer.allocUnsafe(WRITE), Buffer.allocUnsafe(WRITE)]
+    let buffer = Buffer.allocUnsafe(WRITE)
+    let other = Buffer.allocUnsafe(WRITE)
     let filled = 0
     let written = Promise.resolve()
     const write = async (at: number, bytes: Uint8Array) => {

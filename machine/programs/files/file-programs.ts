@@ -241,7 +241,8 @@ async function condition(view: FileView, words: readonly string[]): Promise<bool
     return inner === undefined ? undefined : !inner
   }
   if (words.length === 3) {
-    const [x, y] = [Number(a), Number(c)]
+    const x = Number(a)
+    const y = Number(c)
     switch (b) {
       case '=':
       case '==':

@@ -77,7 +77,8 @@ export async function emulatorContender(count: number, { url: ironicUrl }: Worke
     )
   const venv = await pythonPeer(PINNED)
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-bench-'))
-  const [port, agents] = [await freePort(), await freePort()]
+  const port = await freePort()
+  const agents = await freePort()
   const systems = Array.from({ length: count }, (_, index) => {
     const digits = index.toString(16).padStart(12, '0')
     const mac = `00:5c:52:${digits.slice(6).replace(/..(?=.)/g, '$&:')}`

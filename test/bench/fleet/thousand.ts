@@ -41,7 +41,9 @@ export async function thousandMachines(): Promise<Measured[]> {
     deploy_interface: 'custom-agent',
     inspect_interface: 'agent',
   })
-  const [ours, theirs, since] = [await processorTime(pid), await processorTime(there.ironic.pid), performance.now()]
+  const ours = await processorTime(pid)
+  const theirs = await processorTime(there.ironic.pid)
+  const since = performance.now()
   const args = { image_url: `${there.url}/coreos.raw.xz` }
   const steps = { deploy_steps: [{ interface: 'deploy', step: 'install_coreos', priority: 80, args }] }
   const waiting = [...jobs.uuids]

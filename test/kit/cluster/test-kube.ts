@@ -19,10 +19,8 @@ export const host = (
 })
 
 /** Names of hosts. */
-export const [WORKER_0, WORKER_1] = [
-  { name: 'worker-0', namespace: 'metal3' },
-  { name: 'worker-1', namespace: 'metal3' },
-]
+export const WORKER_0 = { name: 'worker-0', namespace: 'metal3' }
+export const WORKER_1 = { name: 'worker-1', namespace: 'metal3' }
 
 /**
  * The status of a refusal.

@@ -20,7 +20,8 @@ export interface Ending {
 /** Sends a signal to a process, or does what `stop` does, and waits for its end. */
 export async function stopped(child: ChildProcess, stop: NodeJS.Signals | (() => unknown)): Promise<Ending> {
   const closed = once(child, 'close')
-  const [from, waitedBefore] = [performance.now(), waited()]
+  const from = performance.now()
+  const waitedBefore = waited()
   if (typeof stop === 'function') stop()
   else child.kill(stop)
   await closed

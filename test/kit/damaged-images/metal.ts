@@ -110,7 +110,8 @@ function moveTable(raw: Buffer, by: Chance): Buffer {
 
 /** Makes both checksums right again, as far as the header allows it. */
 function sign(raw: Buffer): void {
-  const [count, size] = [raw.readUInt32LE(SECTOR + 80), raw.readUInt32LE(SECTOR + 84)]
+  const count = raw.readUInt32LE(SECTOR + 80)
+  const size = raw.readUInt32LE(SECTOR + 84)
   const entries = Number(raw.readBigUInt64LE(SECTOR + 72)) * SECTOR
   if (count * size < MIB && entries + count * size < raw.length)
     raw.writeUInt32LE(crc32(raw.subarray(entries, entries + count * size)), SECTOR + 88)

@@ -22,7 +22,9 @@ export interface RedfishIronic extends AsyncDisposable {
 export async function redfishIronic(speed: number, conf: Partial<ConductorConf> = {}): Promise<RedfishIronic> {
   const scope = new Scope()
   const clock = new LabClock({ mode: speed })
-  const [random, probe, logger] = [seededRandom(1), new Probe(), silent]
+  const random = seededRandom(1)
+  const probe = new Probe()
+  const logger = silent
   const store = scope.use(openStore({ clock }))
   const transport = scope.use(new HttpTransport({ clock }))
   const media = new Map<string, Buffer>()

@@ -28,11 +28,9 @@ function isError(body: unknown): boolean {
 export function brokenInvariants({ records }: Pick<StoreView, 'records'>): string[] {
   const broken: string[] = []
   const check = (holds: boolean, what: string) => void (holds || broken.push(what))
-  const [groups, chassis, allocations] = [
-    records.resources('portgroup'),
-    records.resources('chassis'),
-    records.resources('allocation'),
-  ]
+  const groups = records.resources('portgroup')
+  const chassis = records.resources('chassis')
+  const allocations = records.resources('allocation')
   for (const { record: node, columns } of records.nodes.values()) {
     const is = `node ${node.uuid}`
     check((PROVISION_STATES as readonly string[]).includes(node.provision_state), `${is} is ${node.provision_state}`)

@@ -36,7 +36,8 @@ export async function rehearsedLab(hosts: number, parallel: number): Promise<Reh
     const ended = new Promise<number | null>((resolve, reject) => {
       child.once('error', reject).once('close', resolve)
     })
-    let [isOver, memory] = [false, 0]
+    let isOver = false
+    let memory = 0
     const watching = (async () => {
       while (!isOver) {
         const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '')

@@ -44,7 +44,8 @@ function collect(image: Buffer, folder: Buffer, path: string, names: string, fil
 }
 
 function extent(image: Buffer, record: Buffer): Buffer {
-  const [sector, size] = [record.readUInt32LE(2), record.readUInt32LE(10)]
+  const sector = record.readUInt32LE(2)
+  const size = record.readUInt32LE(10)
   if (record.readUInt32BE(6) !== sector || record.readUInt32BE(14) !== size) throw new Error('the two orders differ')
   return image.subarray(sector * SECTOR, sector * SECTOR + size)
 }

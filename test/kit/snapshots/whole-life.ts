@@ -6,7 +6,8 @@ import { journalOf, SLOW_MACHINES } from './lab-journal.js'
 /** How clients reach a lab. */
 export type Connection = 'in process' | 'by sockets'
 
-const [CLEANED, INSTALLED] = ['node-0', 'node-1']
+const CLEANED = 'node-0'
+const INSTALLED = 'node-1'
 const LENGTH = minutes(40)
 const HEADERS = { 'content-type': 'application/json', 'x-openstack-ironic-api-version': '1.95' }
 

@@ -85,7 +85,8 @@ const uuidOf = async (name: string): Promise<string> => (await client.node(name)
 test.runIf(process.platform === 'linux')(
   'thousands of heartbeats, wrong tokens, huge and slow bodies: each is refused, memory is bounded, another node is cleaned',
   async () => {
-    const [victim, cleaned] = [await uuidOf('node-0'), await uuidOf('node-2')]
+    const victim = await uuidOf('node-0')
+    const cleaned = await uuidOf('node-2')
     await client.provision(cleaned, 'manage')
     await expect
       .poll(async () => (await client.node(cleaned)).provision_state, { timeout: LONGEST_WAIT })

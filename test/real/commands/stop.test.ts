@@ -43,7 +43,8 @@ async function start(argv: readonly string[]): Promise<Started> {
     env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  let [out, err] = ['', '']
+  let out = ''
+  let err = ''
   child.stdout.on('data', (text) => (out += String(text)))
   child.stderr.on('data', (text) => (err += String(text)))
   return { child, out: () => out, err: () => err, folder }
@@ -116,7 +117,8 @@ async function shell(line: string): Promise<{ codes: string; stderr: string }> {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     },
   )
-  let [stderr, codes] = ['', '']
+  let stderr = ''
+  let codes = ''
   child.stderr!.on('data', (text) => (stderr += String(text)))
   child.stdio[3]!.on('data', (text) => (codes += String(text)))
   await once(child, 'close')

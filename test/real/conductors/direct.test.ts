@@ -102,7 +102,8 @@ async function diskOf({ agent }: RealNode) {
   }
   const raw = images['/disk.raw']!
   // The tables differ: their copy moved to the disk's end.
-  const [first, last] = [34 * 512, raw.length - 33 * 512]
+  const first = 34 * 512
+  const last = raw.length - 33 * 512
   return {
     image: (await read(first, last - first)).equals(raw.subarray(first, last)),
     labels: partitions.map(({ name }) => name),

@@ -30,12 +30,14 @@ const anyMethod = (...at: [string, readonly [unknown, unknown]][]): Difference =
 
 /** The extensions `clean`, `deploy` and `service`. */
 export function stepCommands(kind: StepKind): readonly Row[] {
-  const [gets, executes] = [`${kind}.get_${kind}_steps`, `${kind}.execute_${kind}_step`]
+  const gets = `${kind}.get_${kind}_steps`
+  const executes = `${kind}.execute_${kind}_step`
   const step = (fields: unknown, differs?: Difference) => runs(executes, { ...about, step: fields }, differs)
   const noop = (more: Record<string, unknown>, differs?: Difference) =>
     runs(executes, { ...about, step: { step: 'practice_noop' }, ...more }, differs)
   const version = (value: unknown) => noop({ [`${kind}_version`]: value })
-  const [performing, python] = [`Unexpected exception performing ${kind} step`, /TypeError/]
+  const performing = `Unexpected exception performing ${kind} step`
+  const python = /TypeError/
   const notFound = (name: string) => ({
     type: 'HardwareManagerMethodNotFound',
     code: 500,

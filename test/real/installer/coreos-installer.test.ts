@@ -94,7 +94,8 @@ describe('with a disk', () => {
   test.each(Object.entries(CASES))('%s', async (_, one: Case) => {
     const { disk = {}, tty = false, files = {}, explained } = one
     const { sectorSize = 512 } = disk
-    const [theirDisk, ourDisk] = [join(folder, 'theirs.img'), join(folder, 'ours.img')]
+    const theirDisk = join(folder, 'theirs.img')
+    const ourDisk = join(folder, 'ours.img')
     const theirs = async (tries = 5): Promise<ReturnType<typeof output>> => {
       await makeDisk(theirDisk, disk)
       servers.real.reset()

@@ -91,7 +91,8 @@ describe.each(ARCHITECTURES)('a live ISO for %s', (architecture) => {
     const [theirs, ours] = await both({ ...(await inputs()), 'x.iso': pristine }, CHANGE)
     for (const { code, stdout, stderr } of [theirs, ours])
       expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: '' })
-    const [one, other] = [await taken(join(theirs.folder, 'x.iso')), await taken(join(ours.folder, 'x.iso'))]
+    const one = await taken(join(theirs.folder, 'x.iso'))
+    const other = await taken(join(ours.folder, 'x.iso'))
     expect(other.archive.equals(one.archive)).toBe(true)
     expect(other.rest.equals(one.rest)).toBe(true)
     for (const { folder } of [theirs, ours]) {

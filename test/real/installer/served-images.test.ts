@@ -52,7 +52,8 @@ test.each<LiveArchitecture>(['x86_64', 'aarch64', 'ppc64le', 's390x'])(
       logger: silent,
     })
     const urls = images.publish('n', architecture)!
-    const [iso, initramfs] = [join(scratch, `${architecture}.served.iso`), join(scratch, `${architecture}.initramfs`)]
+    const iso = join(scratch, `${architecture}.served.iso`)
+    const initramfs = join(scratch, `${architecture}.initramfs`)
     await run('curl', ['-sf', '-r', '0-99999', '-o', iso, urls.iso!])
     await run('curl', ['-sf', '-C', '-', '-o', iso, urls.iso!])
     await run('curl', ['-sf', '-o', initramfs, urls.pxe!.ramdisk])

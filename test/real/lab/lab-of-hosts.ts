@@ -115,7 +115,8 @@ export class LabOfHosts implements AsyncDisposable {
   troubles(): Disposable {
     const ended = new AbortController()
     const watch = async () => {
-      let [cut, dark] = [false, false]
+      let cut = false
+      let dark = false
       while (!ended.signal.aborted) {
         if (!cut && (await this.host('cut-link').installs()) > 0) {
           cut = true

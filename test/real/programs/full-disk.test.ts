@@ -42,7 +42,8 @@ async function inNamespace(script: string): Promise<{ code: number | null; stdou
     env: { ...process.env, NODE: process.execPath, MAIN: IRONSTAGE, DIR: folder, HOME: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let [stdout, stderr] = ['', '']
+  let stdout = ''
+  let stderr = ''
   shell.stdout!.on('data', (text) => (stdout += String(text)))
   shell.stderr!.on('data', (text) => (stderr += String(text)))
   await once(shell, 'close')

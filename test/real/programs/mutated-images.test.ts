@@ -43,7 +43,8 @@ async function tryBatch(batch: Batch, worker: number): Promise<{ tried: number; 
     execArgv: ['--expose-gc'],
   })
   const findings: Finding[] = []
-  let [tried, peak] = [0, 0]
+  let tried = 0
+  let peak = 0
   let now: Mutant | undefined
   let late: NodeJS.Timeout | undefined
   await new Promise<void>((resolve) => {

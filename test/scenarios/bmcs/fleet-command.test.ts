@@ -47,7 +47,8 @@ describe('options of nodes that their file cannot hold are refused before the fl
 })
 
 test('a random password that nothing shows is said with what to do, and is not shown itself', async () => {
-  const [folder, says] = [await temporary(), /nothing shows it; name one with --password-file/]
+  const folder = await temporary()
+  const says = /nothing shows it; name one with --password-file/
   const unknown = fleet()
   await unknown.printed(/the control API is at/)
   unknown.stop()

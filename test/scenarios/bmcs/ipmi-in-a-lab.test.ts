@@ -114,7 +114,8 @@ describe('a fault strikes commands over IPMI:', () => {
     ['hang', { kind: 'hang' }],
   ])('%s: nothing is answered or done, and other machines answer', async (_, effect) => {
     const { strike, caller, machine } = await servedLab()
-    const [session, other] = [await caller(), await caller(2)]
+    const session = await caller()
+    const other = await caller(2)
     const fault = strike({ machine: 'machine-1' }, effect)
     expect(await session.ask(...SWITCH_ON)).toBeUndefined()
     expect(machine().power()).toBe('off')

@@ -3,7 +3,8 @@ import { clusterSite, MIRROR, NAMESPACE } from '../../kit/cluster/cluster-site.j
 import { conditionOf } from '../../../cluster/kube/conditions.js'
 import { minutes } from '../../../runtime/index.js'
 
-const [A, B] = ['38.20230718.3.0', '39.20240101.3.0']
+const A = '38.20230718.3.0'
+const B = '39.20240101.3.0'
 type Cluster = Awaited<ReturnType<typeof clusterSite>>
 
 const imageOf = async ({ kube }: Cluster, name = 'worker-0'): Promise<string | undefined> =>
@@ -137,7 +138,8 @@ describe('without a behaviour of the operator', () => {
 describe('a disconnected site', () => {
   test('upgrades from its mirror alone, and asks nothing else for anything', async () => {
     await using cluster = await clusterSite({ reachability: 'disconnected' })
-    const [first, next] = [await cluster.release('4.12.0', A), await cluster.release('4.13.0', B)]
+    const first = await cluster.release('4.12.0', A)
+    const next = await cluster.release('4.13.0', B)
     for (const release of [first, next]) cluster.mirror(release)
     await cluster.install(first)
     const before = await cluster.image('worker-0')

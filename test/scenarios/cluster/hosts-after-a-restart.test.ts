@@ -4,7 +4,8 @@ import type { Machine, MachineSpec } from '../../../machine/index.js'
 import { liveVersion } from '../../../machine/live/live-version.js'
 import { minutes, seconds } from '../../../runtime/index.js'
 
-const [A, B] = ['38.20230718.3.0', '39.20240101.3.0']
+const A = '38.20230718.3.0'
+const B = '39.20240101.3.0'
 type Cluster = Awaited<ReturnType<typeof clusterSite>>
 
 /** Version of the live system that a machine runs; null when it runs another, or is off. */
@@ -57,7 +58,8 @@ describe.each(['connected', 'disconnected'] as const)('an upgrade, %s', (reachab
   test('BareMetal Operator registers all hosts again, leaves a node as it is, and provisions others through the new image', async () => {
     await using cluster = await clusterSite({ reachability })
     const { site, kube } = cluster
-    const [first, next] = [await cluster.release('4.12.0', A), await cluster.release('4.13.0', B)]
+    const first = await cluster.release('4.12.0', A)
+    const next = await cluster.release('4.13.0', B)
     for (const release of [first, next]) cluster.mirror(release)
     await cluster.install(first)
     const waiting = await addHost(cluster, 1)

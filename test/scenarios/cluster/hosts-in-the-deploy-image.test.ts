@@ -6,7 +6,8 @@ import type { Machine, MachineSpec } from '../../../machine/index.js'
 import { liveVersion } from '../../../machine/live/live-version.js'
 import { minutes } from '../../../runtime/index.js'
 
-const [A, B] = ['38.20230718.3.0', '39.20240101.3.0']
+const A = '38.20230718.3.0'
+const B = '39.20240101.3.0'
 type Cluster = Awaited<ReturnType<typeof clusterSite>>
 
 async function up(machine: Machine): Promise<void> {
@@ -25,7 +26,7 @@ async function registered(cluster: Cluster, spec: MachineSpec): Promise<StagedNo
   const value = image.status!.imageUrl!
   await site.stage.client.patchNode(uuid, [{ op: 'add', path: '/driver_info/deploy_iso', value }])
   const ignition = { ignition: { version: '3.4.0' } }
-  const wait = <T>(awaited: Promise<T>): Promise<T> => clock.until(awaited)
+  const wait = <T,>(awaited: Promise<T>): Promise<T> => clock.until(awaited)
   const node = new StagedNode(site.stage, uuid, wait, { deploySteps: [installCoreos({ ignition })] })
   await node.provision('manage')
   await node.settled()
@@ -44,19 +45,23 @@ describe.each(['connected', 'disconnected'] as const)('the deploy image follows 
   test('hosts stay in their boot while Ironic is replaced, and boot the new image once they are registered again', async () => {
     await using cluster = await clusterSite({ reachability })
     const { site, clock } = cluster
-    const [first, next] = [await cluster.release('4.12.0', A), await cluster.release('4.13.0', B)]
+    const first = await cluster.release('4.12.0', A)
+    const next = await cluster.release('4.13.0', B)
     for (const release of [first, next]) cluster.mirror(release)
     await cluster.install(first)
-    const [waiting, inUse] = [site.stage.spec(1), site.stage.spec(2)]
+    const waiting = site.stage.spec(1)
+    const inUse = site.stage.spec(2)
     for (const { id } of [waiting, inUse]) await cluster.image(id)
     await inspected(cluster, waiting)
     const deployed = await inspected(cluster, inUse)
     await deployed.deploy()
     expect(await deployed.settled()).toMatchObject({ provision_state: 'active', last_error: null })
-    const [host, used] = [machineOf(cluster, waiting), machineOf(cluster, inUse)]
+    const host = machineOf(cluster, waiting)
+    const used = machineOf(cluster, inUse)
     await up(used)
     expect(running(host)).toBe(A)
-    const [boot, bootOfUsed] = [host.boot()!, used.boot()!]
+    const boot = host.boot()!
+    const bootOfUsed = used.boot()!
     expect(bootOfUsed).toMatchObject({ outcome: 'disk' })
 
     const answers: number[] = []
@@ -118,7 +123,8 @@ test('hardware that only a newer image supports cannot be inspected with the fir
 
 test('a release whose components were not mirrored waits with the old Ironic, and goes on once they are there', async () => {
   await using cluster = await clusterSite({ reachability: 'disconnected' })
-  const [first, next] = [await cluster.release('4.12.0', A), await cluster.release('4.13.0', B)]
+  const first = await cluster.release('4.12.0', A)
+  const next = await cluster.release('4.13.0', B)
   cluster.mirror(first)
   await cluster.install(first)
   cluster.site.registry.mirror(next.image)

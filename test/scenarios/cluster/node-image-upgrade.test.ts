@@ -31,7 +31,7 @@ test('a base image becomes the node image at its first boot, and a running node 
   await cluster.running('workers', 1)
   const machine = await cluster.machine('host-0')
   expect(machine.os()).toMatchObject({ booted: { image: first, version: '9.6.20250902.0' }, kubelet: 'may start' })
-  const [boots] = [machine.boot()!.id]
+  const boots = machine.boot()!.id
   const { requests } = cluster.config.server
   expect(requests).toEqual([{ role: 'worker', accept: expect.stringContaining('version=3'), status: 200 }])
 

@@ -43,7 +43,8 @@ test.each([
 test('a release can be of a live ISO and a disk image of one’s own', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-rehearse-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const [iso, metal] = [join(folder, 'mine.iso'), join(folder, 'mine.raw.xz')]
+  const iso = join(folder, 'mine.iso')
+  const metal = join(folder, 'mine.raw.xz')
   const image = smallLiveImage({ name: 'fcos', version: '44.20260707.3.1', architecture: 'x86_64' })
   await writeFile(iso, image.iso)
   await copyFile(REHEARSAL_IMAGE, metal)
@@ -67,7 +68,8 @@ test('a release can be of a live ISO and a disk image of one’s own', async () 
 })
 
 test('the same seed tells the same story', async () => {
-  const [one, other] = [await played('agent-container'), await played('agent-container')]
+  const one = await played('agent-container')
+  const other = await played('agent-container')
   expect(JSON.stringify(one.lines)).toBe(JSON.stringify(other.lines))
 })
 

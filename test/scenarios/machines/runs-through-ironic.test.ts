@@ -133,7 +133,9 @@ interface Wanted {
 async function runs({ only, state, resume = false, ...more }: Wanted): Promise<RunReport> {
   const { file: path = 'hosts.yaml', signal = new AbortController().signal } = more
   const file = await readHosts(join(folder, path))
-  const [clock, random, logger] = [systemClock(), systemRandom, silent]
+  const clock = systemClock()
+  const random = systemRandom
+  const logger = silent
   const variables = { BMC_PASSWORD: PASSWORD }
   return runHosts({
     file: 'hosts.yaml',

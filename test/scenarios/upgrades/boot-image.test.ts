@@ -16,7 +16,8 @@ import {
 import { qcow2Image } from '../../../machine/making/qcow2-image.js'
 import { smallImage } from '../../kit/images/rehearsal-image.js'
 
-const [OLD, NEW] = ['38.20230718.3.0', '39.20240101.3.0']
+const OLD = '38.20230718.3.0'
+const NEW = '39.20240101.3.0'
 const DAEMON_STATE = 'machineconfiguration.openshift.io/state'
 let server: BootImageServer
 const images: Record<string, Installation> = {}
@@ -185,7 +186,8 @@ describe('row 16: scale-up uses the newer image', () => {
     await using _ = cluster
     await cluster.machineSet('workers', 0, images[OLD]!)
     await grow(cluster, 'old', 1)
-    const [first, second] = [nodeImage(cluster.lab, OLD), nodeImage(cluster.lab, NEW)]
+    const first = nodeImage(cluster.lab, OLD)
+    const second = nodeImage(cluster.lab, NEW)
     const old = await cluster.machine('old')
     expect(old.os()).toMatchObject({ booted: { version: OLD, image: first }, kubelet: 'may start' })
     await cluster.upgrade(next)
@@ -218,7 +220,8 @@ describe('row 16: scale-up uses the newer image', () => {
       const bytes = cluster.lab.registry.fetched.reduce((sum, { size }) => sum + size, 0)
       return { time: cluster.clock.now() - begun, bytes }
     }
-    const [before, after] = [await cost(OLD), await cost(NEW)]
+    const before = await cost(OLD)
+    const after = await cost(NEW)
     expect(before.time - after.time).toBeGreaterThanOrEqual(minutes(3))
     expect(before.bytes).toBeGreaterThan(2 ** 30)
     expect(after.bytes).toBe(0)

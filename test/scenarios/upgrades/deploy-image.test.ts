@@ -11,7 +11,8 @@ import { liveServers } from '../../kit/live-lab.js'
 import { labFolder } from '../../kit/restarted-lab.js'
 import { versionedIso } from '../../kit/images/versioned-images.js'
 
-const [A, B] = ['38.20230718.3.0', '39.20240101.3.0']
+const A = '38.20230718.3.0'
+const B = '39.20240101.3.0'
 let folder: string
 const isos: Record<string, string> = {}
 beforeAll(async () => {

@@ -82,7 +82,8 @@ function expectSame(memory: StoreView['records'], file: StoreView['records']): v
     deadlines: records.deadlines,
     ...Object.fromEntries(KINDS.map((kind) => [kind, records.resources(kind).byUuid])),
   })
-  const [before, after] = [parts(memory), parts(file)]
+  const before = parts(memory)
+  const after = parts(file)
   for (const [what, value] of Object.entries(before))
     if (!isDeepStrictEqual(value, after[what]))
       throw new Error(`the ${what} in the file are others than they were in memory`)

@@ -40,7 +40,8 @@ export interface BootImageParts extends ActorParts {
 
 type Approved = Pick<BareMetalProviderSpec, 'image' | 'customDeploy'>
 const AT = { name: 'boot-images' }
-const [ACTOR, METHOD] = [NAME, 'install_coreos']
+const ACTOR = NAME
+const METHOD = 'install_coreos'
 
 /**
  * Gives machine sets the boot image of the release, but only once the upgrade to it is complete and every node runs it: a

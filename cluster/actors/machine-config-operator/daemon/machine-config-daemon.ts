@@ -3,7 +3,8 @@ import type { Next } from '../../actor.js'
 import { DESIRED_CONFIG, LAST_APPLIED_DRAIN } from '../names.js'
 import { DAEMON, failureOf, updateNode, type DaemonParts } from './update-node.js'
 
-const [FIRST_PAUSE, LONGEST_PAUSE] = [seconds(1), minutes(5)]
+const FIRST_PAUSE = seconds(1)
+const LONGEST_PAUSE = minutes(5)
 
 /**
  * The machine config daemon of one computer, for one run of its OS: it looks again when its Node object or a file on the

@@ -15,7 +15,8 @@ function machineWith(image: string, config: object): Machine {
   return machine as unknown as Machine
 }
 
-const [OLD, NEW] = ['rendered-worker-old', 'rendered-worker-new']
+const OLD = 'rendered-worker-old'
+const NEW = 'rendered-worker-new'
 const config = (name: string, osImageURL: string) => ({
   apiVersion: 'machineconfiguration.openshift.io/v1',
   kind: 'MachineConfig',

@@ -159,7 +159,8 @@ async function writeFiles(
   before: MachineConfig | undefined,
   config: MachineConfig,
 ): Promise<void> {
-  const [old, wanted] = [before ? filesOf(before) : new Map<string, unknown>(), filesOf(config)]
+  const old = before ? filesOf(before) : new Map<string, unknown>()
+  const wanted = filesOf(config)
   const tree = machine.rootFiles()!
   for (const { path, bytes, mode } of wanted.values()) {
     const found = tree.lstat(path)

@@ -70,7 +70,9 @@ function packetAt(bytes: Buffer, at: number) {
   const first = bytes[at]!
   if ((first & 0x80) === 0) return undefined
   const byte = (index: number) => bytes[at + index] ?? 0
-  let [tag, header, length] = [0, 0, 0]
+  let tag = 0
+  let header = 0
+  let length = 0
   if ((first & 0x40) === 0) {
     const sizes = [1, 2, 4, 0]
     tag = (first >> 2) & 0xf
@@ -111,7 +113,10 @@ function parseSignature(body: Buffer, whole: boolean): Signature {
     ...subpackets(body.subarray(6, hashedEnd)),
   ])
   // RFC 4880, 5.2.3: creation time, issuer, issuer's fingerprint, signer's user id.
-  const [made, issuerId, fingerprint, user] = [parts.get(2), parts.get(16), parts.get(33), parts.get(28)]
+  const made = parts.get(2)
+  const issuerId = parts.get(16)
+  const fingerprint = parts.get(33)
+  const user = parts.get(28)
   return {
     made: made && made.length >= 4 ? made.readUInt32BE(0) : 0,
     algorithm: algorithmOf(body[2]),
@@ -123,7 +128,8 @@ function parseSignature(body: Buffer, whole: boolean): Signature {
 function* subpackets(bytes: Buffer): Generator<[number, Buffer]> {
   for (let at = 0; at < bytes.length;) {
     const first = bytes[at]!
-    let [header, length] = [1, first]
+    let header = 1
+    let length = first
     if (first === 255) [header, length] = [5, at + 5 <= bytes.length ? bytes.readUInt32BE(at + 1) : 0]
     else if (first >= 192) [header, length] = [2, (first - 192) * 256 + (bytes[at + 1] ?? 0) + 192]
     if (length === 0) return

@@ -1,7 +1,9 @@
 import { add, del, enrol, get, idOf, patch, post, remove, set, verb, type Script } from '../script.js'
 
 export function ports(): Script {
-  const [owner, other, group] = [idOf('ports-owner'), idOf('ports-other'), idOf('ports group')]
+  const owner = idOf('ports-owner')
+  const other = idOf('ports-other')
+  const group = idOf('ports group')
   const mac = (n: number) => `52:54:00:aa:00:${n.toString(16).padStart(2, '0')}`
   const bodies: unknown[] = [
     {},
