@@ -1,4 +1,14 @@
-import { errorChain, Mutex, Probe, Scope, Timer, unlessAborted, withFields, type Logger } from '../runtime/index.js'
+import {
+  defined,
+  errorChain,
+  Mutex,
+  Probe,
+  Scope,
+  Timer,
+  unlessAborted,
+  withFields,
+  type Logger,
+} from '../runtime/index.js'
 import { readHardware, rootDeviceHints } from '../steps/index.js'
 import { ConnectionFailed, type Dispatch, type JsonObject } from '../wire/index.js'
 import type { Agent, AgentOptions } from './agent-options.js'
@@ -116,7 +126,7 @@ class RunningAgent implements Agent {
         const { md5 = false, formats = null } = this.#state.saved.images ?? {}
         return { md5: md5 || settings.md5, formats }
       },
-      ...(standalone === undefined && { nodeAgain: () => this.#nodeAgain() }),
+      ...defined({ nodeAgain: standalone === undefined ? () => this.#nodeAgain() : undefined }),
       node: () => this.#node ?? { instance_info: { root_device: this.#state.saved.hints ?? null } },
       seen: (node) => {
         this.#node = node

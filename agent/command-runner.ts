@@ -1,5 +1,6 @@
 import {
   contained,
+  defined,
   errorChain,
   unlessAborted,
   withFields,
@@ -95,7 +96,7 @@ export class CommandRunner {
         seen,
         commands,
         images: this.#options.images(),
-        ...(nodeAgain && { nodeAgain }),
+        ...defined({ nodeAgain }),
         close: (as: Closing) => void (closing = as),
         execute: async (other: string, otherParams: Readonly<Record<string, unknown>>): Promise<Outcome> => {
           const parts = splitName(other)

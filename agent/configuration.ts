@@ -1,4 +1,4 @@
-import { UserError, type ConfigFile } from '../runtime/index.js'
+import { UserError, defined, type ConfigFile } from '../runtime/index.js'
 import type { ClientTls } from '../wire/index.js'
 import type { CertificateCurve } from './http/certificate.js'
 import { readOptions } from './options.js'
@@ -125,9 +125,12 @@ export async function clientTls(
   const { insecure, caFile, certFile, keyFile } = client
   return {
     insecure,
-    ...(caFile === null ? {} : { ca: await read(caFile) }),
-    ...(certFile === null || keyFile === null
-      ? {}
-      : { identity: { certificate: await read(certFile), key: await read(keyFile) } }),
+    ...defined({
+      ca: caFile === null ? undefined : await read(caFile),
+      identity:
+        certFile === null || keyFile === null
+          ? undefined
+          : { certificate: await read(certFile), key: await read(keyFile) },
+    }),
   }
 }

@@ -1,4 +1,4 @@
-import { errorChain, type Clock } from '../runtime/index.js'
+import { defined, errorChain, type Clock } from '../runtime/index.js'
 import { finish, type TargetHardware } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import type { InspectionData } from '../wire/index.js'
@@ -32,7 +32,7 @@ const COLLECTORS: Readonly<Record<string, Collector>> = {
     const { inventory, rootDisk, bootInterface } = await hardware()
     return {
       inventory,
-      ...(rootDisk === null ? {} : { root_disk: rootDisk }),
+      ...defined({ root_disk: rootDisk ?? undefined }),
       boot_interface: bootInterface,
       configuration: {
         collectors: collectors.filter((name) => Object.hasOwn(COLLECTORS, name)),

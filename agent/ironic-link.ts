@@ -1,4 +1,4 @@
-import { checkNesting } from '../runtime/index.js'
+import { checkNesting, defined } from '../runtime/index.js'
 import {
   AGENT_VERSION,
   ConnectionFailed,
@@ -79,7 +79,7 @@ export class IronicLink {
   ): Promise<AgentEvent> {
     const query = new URLSearchParams({
       addresses: macs.join(','),
-      ...(nodeUuid === null ? {} : { node_uuid: nodeUuid }),
+      ...defined({ node_uuid: nodeUuid ?? undefined }),
     })
     try {
       const version = lowerVersion(ironicVersion, LOOKUP_VERSION)
@@ -101,7 +101,7 @@ export class IronicLink {
       callback_url: tls ? callbackUrl.replace(/^http:/, 'https:') : callbackUrl,
       agent_token: token,
       agent_version: AGENT_VERSION,
-      ...(tls ? { agent_verify_ca: tls.certificate } : {}),
+      ...defined({ agent_verify_ca: tls ? tls.certificate : undefined }),
     }
     try {
       const version = lowerVersion(ironicVersion, HEARTBEAT_VERSION)
@@ -128,8 +128,8 @@ export class IronicLink {
         const response = await this.#transport.send({
           method: call.method,
           url: `${url}${call.path}`,
-          headers: { ...this.#headers, ...(call.version === undefined ? {} : { [VERSION_HEADER]: call.version }) },
-          ...(call.body === undefined ? {} : { body: call.body }),
+          headers: { ...this.#headers, ...defined({ [VERSION_HEADER]: call.version }) },
+          ...defined({ body: call.body }),
           signal: call.signal,
         })
         return { ...response, urls: index === 0 ? urls : [url, ...urls.filter((other) => other !== url)] }

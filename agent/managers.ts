@@ -1,4 +1,4 @@
-import { isObject } from '../runtime/index.js'
+import { defined, isObject } from '../runtime/index.js'
 import { StepError, type HardwareManager, type Step } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import {
@@ -110,8 +110,7 @@ export function managerStep(
     clock,
     signal,
     images,
-    ...(downloads ? { downloads } : {}),
-    ...(nodeAgain && { nodeAgain }),
+    ...defined({ downloads, nodeAgain }),
     node,
     ports,
   }

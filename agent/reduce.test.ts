@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { defined } from '../runtime/index.js'
 import type { AgentEvent, Effect } from './events.js'
 import { toWire } from './http/api.js'
 import { readSavedState } from './saved-state.js'
@@ -42,7 +43,7 @@ const events: fc.Arbitrary<AgentEvent> = fc.oneof(
     kind: fc.constant('looked up' as const),
     answer: fc.constantFrom(undefined, null, 'short', '******', TOKEN).map((agent_token) => ({
       node: { uuid: 'node' },
-      config: { heartbeat_timeout: 300, ...(agent_token === undefined ? {} : { agent_token }) },
+      config: { heartbeat_timeout: 300, ...defined({ agent_token }) },
     })),
   }),
   fc.record({ kind: fc.constant('lookup failed' as const), why: fc.constant('no'), conflict: fc.boolean() }),

@@ -1,3 +1,4 @@
+import { defined } from '../runtime/index.js'
 import { sha256Hex } from '../bytes/index.js'
 import type { Command, Target } from '../targets/index.js'
 
@@ -18,9 +19,7 @@ export function resumableTarget(target: Target, commandId: string, starting: (ru
     name: target.name,
     disks: target.disks,
     clock: target.clock,
-    ...(target.scratch === undefined ? {} : { scratch: target.scratch }),
-    ...(target.stage === undefined ? {} : { stage: target.stage }),
-    ...(target.diskFile === undefined ? {} : { diskFile: target.diskFile }),
+    ...defined({ scratch: target.scratch, stage: target.stage, diskFile: target.diskFile }),
     hostPath: (path) => target.hostPath(path),
     has: (capability) => target.has(capability),
     executor: {

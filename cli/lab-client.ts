@@ -1,6 +1,6 @@
 import { HttpClient } from '../bytes/index.js'
 import { ControlRefused, LabClient } from '../lab/index.js'
-import { systemClock, UserError, type ErrorCode } from '../runtime/index.js'
+import { defined, systemClock, UserError, type ErrorCode } from '../runtime/index.js'
 import { HttpTransport, type ClientTls } from '../wire/index.js'
 import type { Environment } from './environment.js'
 import { accessOf } from './options/ironic-access.js'
@@ -38,7 +38,7 @@ export async function withLab<T>(
       const { code, message, remedy, status } = error
       throw new UserError(code as ErrorCode, message, {
         kind: status === 400 ? 'usage' : 'failure',
-        ...(remedy === null ? {} : { remedy }),
+        ...defined({ remedy: remedy ?? undefined }),
       })
     }
     if (error instanceof UserError) throw error
@@ -55,12 +55,12 @@ function trusting(tls: ClientTls): typeof fetch {
   return async (input, init = {}) => {
     const { method = 'GET', signal, body } = init
     const headers = init.headers as Record<string, string>
-    const request = { url: input as string, headers, ...(signal ? { signal } : {}) }
+    const request = { url: input as string, headers, ...defined({ signal: signal ?? undefined }) }
     if (method === 'GET' && !tls.insecure) {
       const http = new HttpClient({
         clock,
         limits: { header: LONGEST_WAIT, silence: NEVER, slowest: { bytes: 0, within: NEVER } },
-        ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+        ...defined({ ca: tls.ca }),
       })
       const answer = await http.get({ ...request, signal: signal ?? new AbortController().signal })
       return new Response(ReadableStream.from(answer.body) as ReadableStream<Uint8Array>, { status: answer.status })

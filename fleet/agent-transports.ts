@@ -1,6 +1,6 @@
 import { readSettings, type AgentSettings } from '../agent/index.js'
 import type { AgentBoot } from '../lab/index.js'
-import { UserError, type Clock } from '../runtime/index.js'
+import { UserError, defined, type Clock } from '../runtime/index.js'
 import { HttpTransport, type ClientTls, type Transport } from '../wire/index.js'
 
 /** The ways from agents to their Ironics: agents with the same TLS settings share their connections. */
@@ -43,10 +43,13 @@ function tlsOf({ client, apiUrls }: AgentSettings, boot: AgentBoot, own: OwnIron
   if (own && !insecure && caFile === null && apiUrls[0] === own.url) return own.tls
   return {
     insecure,
-    ...(caFile === null ? {} : { ca: fileIn(boot, caFile) }),
-    ...(certFile === null || keyFile === null
-      ? {}
-      : { identity: { certificate: fileIn(boot, certFile), key: fileIn(boot, keyFile) } }),
+    ...defined({
+      ca: caFile === null ? undefined : fileIn(boot, caFile),
+      identity:
+        certFile === null || keyFile === null
+          ? undefined
+          : { certificate: fileIn(boot, certFile), key: fileIn(boot, keyFile) },
+    }),
   }
 }
 

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { stringify } from 'yaml'
-import { held, replaceFile, UserError, type Clock } from '../runtime/index.js'
+import { defined, held, replaceFile, UserError, type Clock } from '../runtime/index.js'
 import type { FleetHost } from './hosts.js'
 import { isMachineId } from './sushy-system.js'
 import { nodeFields } from './node-fields.js'
@@ -121,11 +121,11 @@ function manifests(host: FleetHost, options: HostsOptions): object[] {
       spec: {
         online: true,
         bootMACAddress: bootMac,
-        ...(firmware === 'bios' ? { bootMode: 'legacy' } : {}),
+        ...defined({ bootMode: firmware === 'bios' ? 'legacy' : undefined }),
         bmc: {
           address: bmcAddress(host, options),
           credentialsName: `${name}-bmc`,
-          ...(selfSigned && options.driver !== 'ipmi' ? { disableCertificateVerification: true } : {}),
+          ...defined({ disableCertificateVerification: selfSigned && options.driver !== 'ipmi' ? true : undefined }),
         },
       },
     },

@@ -7,7 +7,7 @@ import {
   type Machines,
   type MachineSpec,
 } from '../machine/index.js'
-import { systemClock, UserError, type Logger } from '../runtime/index.js'
+import { defined, systemClock, UserError, type Logger } from '../runtime/index.js'
 import type { ListedSystem } from './systems-file.js'
 
 /** Machines whose making is under way at a time. */
@@ -98,13 +98,12 @@ function specsOf(
     const identity = {
       id,
       bmc: { ...plain.bmc!, systemId: id },
-      ...(name === id ? {} : { name }),
-      ...(UUID.test(id) ? { uuid: id } : {}),
+      ...defined({ name: name === id ? undefined : name, uuid: UUID.test(id) ? id : undefined }),
     }
     const { hardware: fleet, disks } = hardware
     const applied = () => ({ ...plain, ...identity })
-    const spec = machineSpecs({ disks, ...(fleet ? { hardware: fleet } : {}) }, { uuid: id, applied })(index + 1)
-    return [{ ...spec, ...(firmware ? { firmware } : {}), ...(nics.length > 0 ? { nics } : {}) }]
+    const spec = machineSpecs({ disks, ...defined({ hardware: fleet }) }, { uuid: id, applied })(index + 1)
+    return [{ ...spec, ...defined({ firmware, nics: nics.length > 0 ? nics : undefined }) }]
   })
 }
 

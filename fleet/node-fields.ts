@@ -1,4 +1,4 @@
-import { UserError } from '../runtime/index.js'
+import { UserError, defined } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
 import type { FleetHost } from './hosts.js'
 import type { HostsOptions } from './hosts-out.js'
@@ -25,7 +25,7 @@ const redfishInfo = ({ bmc, system, account, selfSigned }: FleetHost): JsonObjec
   redfish_system_id: system,
   redfish_username: account.username,
   redfish_password: account.password,
-  ...(selfSigned ? { redfish_verify_ca: false } : {}),
+  ...defined({ redfish_verify_ca: selfSigned ? false : undefined }),
 })
 
 function ipmiInfo({ name, ipmi, account }: FleetHost): JsonObject {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { NO_PACE, openMachines } from '../machine/index.js'
-import { Probe, seededRandom, silent, VirtualClock } from '../runtime/index.js'
+import { Probe, defined, seededRandom, silent, VirtualClock } from '../runtime/index.js'
 import { notifier } from './notifier.js'
 
 const MAC = '00:5C:52:31:3A:9C'
@@ -34,7 +34,7 @@ async function scene(most?: number) {
     clock,
     logger: silent,
     ironicUrl: 'http://192.0.2.1:6385',
-    ...(most ? { most } : {}),
+    ...defined({ most: most || undefined }),
   })
   const put = async (body: unknown, target = '/', method = 'PUT') => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)

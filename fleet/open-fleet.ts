@@ -27,6 +27,7 @@ import {
 } from '../machine/index.js'
 import { createRedfishService, refuseUnreadRequest } from '../redfish/index.js'
 import {
+  defined,
   opening,
   Probe,
   systemRandom,
@@ -110,7 +111,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     probe,
     pace: options.agentPace ?? FLEET_PACE,
     tls: true,
-    ...(options.managers ? { managers: options.managers } : {}),
+    ...defined({ managers: options.managers }),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: () => {},
     onGaveUp: (machine, what) =>
@@ -171,7 +172,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     probe,
     random: systemRandom,
     // A service keeps its identity over restarts (DSP0268, ServiceRoot.UUID).
-    ...(folder === null ? {} : { uuid: uuidOf(`fleet ${folder.path}`) }),
+    ...defined({ uuid: folder === null ? undefined : uuidOf(`fleet ${folder.path}`) }),
     fetchFirmware: firmwareImages({ clock, ca: options.mediaCa }),
     logger: withFields(logger, { room: 'redfish' }),
   })
@@ -189,7 +190,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
       publicUrl,
       clock,
       logger,
-      ...(tls ? { tls } : {}),
+      ...defined({ tls }),
     })
   const bmcs = scope.use(
     await (redfish.port === 0

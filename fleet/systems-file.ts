@@ -1,4 +1,4 @@
-import { checkNesting, readNested, UserError } from '../runtime/index.js'
+import { checkNesting, defined, readNested, UserError } from '../runtime/index.js'
 import type { BootTarget, MachineSpec } from '../machine/index.js'
 import { readSystem, shown, type SushySystem } from './sushy-system.js'
 
@@ -28,7 +28,7 @@ export function readSystems(text: string, file: string): ListedSystem[] {
     new UserError('systems-file', `the list of systems ${file} cannot be used: ${what}`, {
       kind: 'usage',
       remedy,
-      ...(cause === undefined ? {} : { cause }),
+      ...defined({ cause }),
     })
   const list = parsed(text, file, unusable)
   if (!Array.isArray(list)) throw unusable('it is no list', LIST_ONLY)

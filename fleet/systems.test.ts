@@ -9,7 +9,7 @@ import { parseAllDocuments } from 'yaml'
 import { PROMPT_PACE, selfSigned } from '../agent/index.js'
 import { LabClient, openStateFolder } from '../lab/index.js'
 import { readFleet } from '../machine/index.js'
-import { LabClock, silent, systemClock, systemRandom, type Logger } from '../runtime/index.js'
+import { LabClock, defined, silent, systemClock, systemRandom, type Logger } from '../runtime/index.js'
 import { hostsText, openFleet, readSystems, type Fleet, type FleetOptions, type ListedSystem } from './index.js'
 
 const FILE = new URL('../test/fixtures/systems/nodes.json', import.meta.url.replace('/dist/fleet/', '/fleet/'))
@@ -36,7 +36,7 @@ async function call(of: Fleet, path: string, method = 'GET', body?: unknown) {
   const answer = await fetch(`${of.redfishUrl}/redfish/v1/${path}`, {
     method,
     headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
   })
   const text = await answer.text()
   return { status: answer.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> }
@@ -196,7 +196,7 @@ describe("machines of sushy-tools' list of systems", () => {
     const about = { hostname: 'ironic', address: '127.0.0.1', random: systemRandom, clock: systemClock() }
     const identity = await selfSigned(about)
     const ironic = await refusingIronic(identity)
-    const ironicTls = { insecure: false, ...(isTrusted ? { ca: identity.certificate } : {}) }
+    const ironicTls = { insecure: false, ...defined({ ca: isTrusted ? identity.certificate : undefined }) }
     await using there = await fleet({ ironicUrl: `${ironic.url}/v1`, ironicTls, agentPace: PROMPT_PACE })
     const machine = there.machines.get(FIRST.id)!
     await machine.firmware.boot.setOverride({ target: 'Pxe', enabled: 'Once' })

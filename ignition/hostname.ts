@@ -1,3 +1,4 @@
+import { defined } from '../runtime/index.js'
 import type { IgnitionConfig, IgnitionFile } from './config.js'
 import { dataUrl, dataUrlBytes } from './data-url.js'
 
@@ -24,8 +25,10 @@ export function withHostname(config: IgnitionConfig | null, name: string): Ignit
     storage: {
       ...base.storage,
       files: [...elsewhere(base.storage?.files), file],
-      ...(directories && { directories: elsewhere(directories) }),
-      ...(links && { links: elsewhere(links) }),
+      ...defined({
+        directories: directories ? elsewhere(directories) : undefined,
+        links: links ? elsewhere(links) : undefined,
+      }),
     },
   }
 }

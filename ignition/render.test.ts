@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { defined } from '../runtime/index.js'
 import { dataUrl } from './data-url.js'
 import { LARGEST_RESOURCE, type Fetch } from './resource-bytes.js'
 import { mergeAll, renderIgnition } from './render.js'
@@ -9,7 +10,7 @@ import { readIgnition } from './read-spec.js'
 const file = (path: string, text: string) => ({ path, contents: { source: dataUrl(text) } })
 const config = (version: string, references: object, ...files: object[]) => ({
   ignition: { version, config: references },
-  ...(files.length > 0 ? { storage: { files } } : {}),
+  ...defined({ storage: files.length > 0 ? { files } : undefined }),
 })
 const merge = (...sources: string[]) => ({ merge: sources.map((source) => ({ source })) })
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
-import { UserError } from '../runtime/index.js'
+import { UserError, defined } from '../runtime/index.js'
 import { readDataUrl } from './rules/data-url-syntax.js'
 import type { SpecResource } from './spec/config-types.js'
 
@@ -63,7 +63,7 @@ export function hashMismatch(bytes: Uint8Array, { verification }: SpecResource):
 const wrong = (resource: SpecResource, why: string, cause?: unknown) =>
   new UserError('ignition-resource', `${nameOf(resource)} ${why}`, {
     remedy: 'Correct what the config refers to, or its compression and verification.',
-    ...(cause === undefined ? {} : { cause }),
+    ...defined({ cause }),
   })
 
 /** The URL for messages, without the parts that may hold a secret. */

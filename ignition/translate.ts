@@ -1,4 +1,4 @@
-import { UserError } from '../runtime/index.js'
+import { UserError, defined } from '../runtime/index.js'
 import type { SpecConfig } from './spec/config-types.js'
 import type { StructValue, Value } from './spec/decode.js'
 import { specOf, type FieldType, type Struct } from './spec/spec.js'
@@ -118,8 +118,10 @@ function withoutSpecialBits(config: SpecConfig): SpecConfig {
     ...config,
     storage: {
       ...storage,
-      ...(files && { files: files.map(plain) }),
-      ...(directories && { directories: directories.map(plain) }),
+      ...defined({
+        files: files ? files.map(plain) : undefined,
+        directories: directories ? directories.map(plain) : undefined,
+      }),
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Machine } from '../machine/index.js'
-import { errorChain, Probe, silent, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { defined, errorChain, Probe, silent, type Clock, type Logger, type Random } from '../runtime/index.js'
 import { keyOf, type IpmiAccounts } from './accounts.js'
 import { BmcMemory } from './commands/bmc-memory.js'
 import type { Bmc, Call, Command } from './commands/command.js'
@@ -205,7 +205,7 @@ async function ran(command: Command, call: Call): Promise<Answered> {
   try {
     const data = await command.run(call)
     const after = command.after && (() => command.after!(call))
-    return { completion: COMPLETION.ok, after, ...(data ? { data: Uint8Array.from(data) } : {}) }
+    return { completion: COMPLETION.ok, after, ...defined({ data: data ? Uint8Array.from(data) : undefined }) }
   } catch (error) {
     if (error instanceof CommandFailed) return { completion: error.completion }
     call.bmc.logger('error', `${command.title} failed: ${errorChain(error).join(': ')}`)

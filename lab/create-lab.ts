@@ -1,5 +1,5 @@
 import { IPA_PACE } from '../agent/index.js'
-import { LabClock, seededRandom, VirtualClock, type Clock, type MovableClock } from '../runtime/index.js'
+import { LabClock, defined, seededRandom, VirtualClock, type Clock, type MovableClock } from '../runtime/index.js'
 import type { InstallCoreosArgs } from '../steps/index.js'
 import { ironicErrors, type RequestedStep } from '../wire/index.js'
 import { labFetch } from './lab-fetch.js'
@@ -70,7 +70,7 @@ async function composeLab<Fork extends ForkedLab>(
     seed,
     random: seededRandom(seed),
     identity: () => identityOf(options),
-    ...(parts.network ? { fork: parts.fork } : {}),
+    ...defined({ fork: parts.network ? parts.fork : undefined }),
   })
   const jump = virtual && mode === 'auto' ? sharedWait(virtual) : undefined
   const wait: Lab['wait'] = jump ?? ((awaited) => awaited)

@@ -1,6 +1,6 @@
 import type { Store } from '../ironic-mock/index.js'
 import type { Machines, MachineSpec } from '../machine/index.js'
-import { UserError } from '../runtime/index.js'
+import { UserError, defined } from '../runtime/index.js'
 import type { IronicClient } from '../wire/index.js'
 import type { BmcAccount } from './bmcs/bmc-accounts.js'
 
@@ -48,7 +48,4 @@ export async function enroll(
   return node.uuid
 }
 
-const ownAccount = ({ username, password }: Partial<BmcAccount>): Partial<BmcAccount> => ({
-  ...(username === undefined ? {} : { username }),
-  ...(password === undefined ? {} : { password }),
-})
+const ownAccount = ({ username, password }: Partial<BmcAccount>): Partial<BmcAccount> => defined({ username, password })

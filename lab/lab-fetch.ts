@@ -1,4 +1,4 @@
-import { held, hours, NothingLeftToHappen, unlessAborted, type Clock } from '../runtime/index.js'
+import { defined, held, hours, NothingLeftToHappen, unlessAborted, type Clock } from '../runtime/index.js'
 import { ConnectionFailed, streamToSend, type Dispatch, type NodeRecord, type WireResponse } from '../wire/index.js'
 import { isAtRest } from './at-rest.js'
 import type { LabEvents } from './events.js'
@@ -35,7 +35,7 @@ export function labFetch(parts: FetchParts): (base: string) => typeof fetch {
         target,
         base,
         headers,
-        ...(body === '' ? {} : { body }),
+        ...defined({ body: body === '' ? undefined : body }),
       })
     if (!jump) return send()
     const carried = before.then(() => carryOut(request.method, target, send, jump))

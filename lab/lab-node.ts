@@ -1,5 +1,5 @@
 import type { Machine } from '../machine/index.js'
-import { UserError } from '../runtime/index.js'
+import { UserError, defined } from '../runtime/index.js'
 import { ironicErrors, type ApiNode, type NodeRecord, type ProvisionState } from '../wire/index.js'
 import { isAtRest } from './at-rest.js'
 import { machineOf } from './bmcs/bmcs.js'
@@ -52,10 +52,7 @@ export class StagedNode implements LabNode {
   async deploy(): Promise<void> {
     await this.makeAvailable()
     const { deploySteps, configdrive } = this.#deployment ?? this.#stage.deploymentOf(this.uuid)
-    await this.provision('active', {
-      ...(deploySteps ? { deploy_steps: deploySteps } : {}),
-      ...(configdrive === undefined ? {} : { configdrive }),
-    })
+    await this.provision('active', defined({ deploy_steps: deploySteps, configdrive }))
   }
 
   settled(): Promise<ApiNode> {

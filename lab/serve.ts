@@ -1,7 +1,7 @@
 import { IPA_PACE } from '../agent/index.js'
 import { isLoopback } from '../bytes/index.js'
 import { readIronicConfig, type IronicConfigRequest, type ServiceSettings } from '../ironic-mock/index.js'
-import { LabClock, opening, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { LabClock, defined, opening, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { HardwareFleet } from '../machine/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import type { BmcAccount } from './bmcs/bmc-accounts.js'
@@ -91,13 +91,15 @@ function stageOptions(options: ServeOptions, place: Required<Pick<StageOptions, 
     random,
     logger,
     machines: Array.from({ length: options.nodes }, (_, index) => ({ spec: index + 1, name: `node-${index}` })),
-    ...(options.hardware ? { hardware: options.hardware } : {}),
+    ...defined({ hardware: options.hardware }),
     ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
-    ...(options.bmcAccount ? { bmcAccount: options.bmcAccount } : {}),
-    ...(options.managers ? { managers: options.managers } : {}),
-    ...(options.liveImages ? { liveImages: options.liveImages } : {}),
-    ...(options.imageCache ? { imageCache: options.imageCache } : {}),
-    ...(onEvent ? { onEvent } : {}),
+    ...defined({
+      bmcAccount: options.bmcAccount,
+      managers: options.managers,
+      liveImages: options.liveImages,
+      imageCache: options.imageCache,
+      onEvent,
+    }),
     page: options.page ?? false,
     fork: (from) => forkOf(options, place.network!, from),
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { insideWith, readImage, runInstaller } from '../test/kit/installer.js'
-import { Probe, seededRandom, silent, systemClock } from '../runtime/index.js'
+import { Probe, defined, seededRandom, silent, systemClock } from '../runtime/index.js'
 import { defaultMachineSpec } from './hardware/default-spec.js'
 import { NO_PACE, type Machine } from './machine.js'
 import { openMachines } from './machines.js'
@@ -36,7 +36,7 @@ async function ramdisk(machine: Machine): Promise<Machine> {
 
 async function run(machine: Machine, line: string, stdin?: Uint8Array) {
   const argv = line.split(' ') as [string, ...string[]]
-  const started = await machine.executor.start({ argv, effect: 'writes', ...(stdin && { stdin }) })
+  const started = await machine.executor.start({ argv, effect: 'writes', ...defined({ stdin }) })
   let text = ''
   for await (const { bytes } of started.output) text += Buffer.from(bytes).toString()
   const exit = await started.exit

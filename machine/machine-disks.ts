@@ -1,6 +1,14 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, temporaryFolder, type Clock, type Logger, type Probe, type TemporaryFolder } from '../runtime/index.js'
+import {
+  defined,
+  held,
+  temporaryFolder,
+  type Clock,
+  type Logger,
+  type Probe,
+  type TemporaryFolder,
+} from '../runtime/index.js'
 import type { BlockDevice } from './disk/block-device.js'
 import { describedDisk, type DescribedDevice, type DiskState } from './disk/described-disk.js'
 import { FileBacked } from './disk/file-backed.js'
@@ -224,7 +232,7 @@ export class MachineDisks implements AsyncDisposable {
     return [...this.#disks].flatMap(([image, { described, written, table }]) => {
       const state = described?.take()
       if (!state) return []
-      return [[image, { ...state, written: written?.ranges ?? [], ...(table ? { table } : {}) }]]
+      return [[image, { ...state, written: written?.ranges ?? [], ...defined({ table }) }]]
     })
   }
 

@@ -1,4 +1,4 @@
-import { LazyMap } from '../runtime/index.js'
+import { LazyMap, defined } from '../runtime/index.js'
 import type { Boot, FirstBoot, MachinePower } from './machine.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { FirmwareState } from './hardware/firmware-state.js'
@@ -183,7 +183,7 @@ export class MachineRecord {
     const { boot } = this.state
     if (!boot?.outcome) return undefined
     const { id, source, outcome, live } = boot
-    return { id, source, outcome, ...(live && { live }) }
+    return { id, source, outcome, ...defined({ live }) }
   }
 
   /** The spec with the boot mode of the current boot: a changed mode applies from the next boot on. */

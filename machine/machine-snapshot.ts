@@ -1,3 +1,4 @@
+import { defined } from '../runtime/index.js'
 import type { TakenDisk } from './machine-disks.js'
 import type { MachineState } from './machine-record.js'
 import type { MachineSnapshot } from './machine.js'
@@ -23,7 +24,7 @@ export function copyOfState(state: MachineState): MachineState {
   const { boot, efi, firmware, mounts, ...values } = state
   return {
     ...values,
-    boot: boot && { ...boot, ...(boot.live && { live: structuredClone(boot.live) }) },
+    boot: boot && { ...boot, ...defined({ live: boot.live ? structuredClone(boot.live) : undefined }) },
     efi: efi.entries.length === 0 && efi.order.length === 0 ? { ...efi, entries: [], order: [] } : structuredClone(efi),
     mounts: mounts.map(([path, mount]) => [path, { ...mount }]),
     firmware: { ...firmware },

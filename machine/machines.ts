@@ -2,7 +2,7 @@ import type { HttpThrough } from '../bytes/index.js'
 import type { BootNetwork } from './live/boot-network.js'
 import { checkSpec } from './hardware/check-spec.js'
 import { join } from 'node:path'
-import { held, makeFolder, UserError } from '../runtime/index.js'
+import { defined, held, makeFolder, UserError } from '../runtime/index.js'
 import { newState, type StoredBoot, type MachineState } from './machine-record.js'
 import { DiskFolder, MachineDisks, type DiskParts } from './machine-disks.js'
 import { forgetfulStore, openMachineStore, type MachineStore, type StoredRecord } from './machine-store.js'
@@ -291,7 +291,7 @@ class SimulatedMachines implements Machines {
     const { network } = this.#parts
     const through = this.#downloads?.(spec.id)
     const parts = through
-      ? { ...this.#parts, downloads: through, ...(network && { network: seenBy(through, network) }) }
+      ? { ...this.#parts, downloads: through, ...defined({ network: network ? seenBy(through, network) : undefined }) }
       : this.#parts
     return new SimulatedMachine(spec, state, parts, (now) => new MachineDisks(now, this.#diskParts))
   }

@@ -1,5 +1,5 @@
 import { maskedAddress } from '../bytes/index.js'
-import { UserError, ownMember } from '../runtime/index.js'
+import { UserError, defined, ownMember } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
 
 /** Driver, interfaces and `driver_info` that BareMetal Operator derives from `spec.bmc`. */
@@ -43,7 +43,7 @@ const IPMI: Kind = {
     ipmi_password: account.password,
     ipmi_address: host.replace(/^\[|\]$/g, ''),
     ipmi_priv_level: query.get('privilegelevel') ?? 'ADMINISTRATOR',
-    ...(account.disableCertificateVerification ? { ipmi_verify_ca: false } : {}),
+    ...defined({ ipmi_verify_ca: account.disableCertificateVerification ? false : undefined }),
   }),
 }
 
@@ -114,8 +114,10 @@ function redfishInfo({ transport, host, port, path }: Address, account: BmcAccou
     redfish_address: `${transport}://${host}${port === undefined ? '' : `:${port}`}`,
     redfish_username: account.username,
     redfish_password: account.password,
-    ...(isNamed || alwaysSystem ? { redfish_system_id: path } : {}),
-    ...(account.disableCertificateVerification ? { redfish_verify_ca: false } : {}),
+    ...defined({
+      redfish_system_id: isNamed || alwaysSystem ? path : undefined,
+      redfish_verify_ca: account.disableCertificateVerification ? false : undefined,
+    }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { UserError, type Clock } from '../runtime/index.js'
+import { UserError, defined, type Clock } from '../runtime/index.js'
 import { ironicSentence } from '../wire/index.js'
 import type { Stage } from '../lab/index.js'
 
@@ -118,7 +118,7 @@ export class Calls {
       'openstack-api-version': `baremetal 1.${this.#version}`,
       accept: 'application/json',
       'user-agent': 'gophercloud/v2.13.0',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...defined({ 'content-type': body === undefined ? undefined : 'application/json' }),
     })
     if (!isSuccess(method, status)) throw new Unexpected(method, path, status, text)
     return (text === '' ? undefined : JSON.parse(text)) as T
@@ -136,10 +136,7 @@ export class Calls {
 
   async #send(why: string, method: string, path: string, body: unknown, headers: Record<string, string>) {
     const { transport, url } = this.#lab
-    const payload = {
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(this.#signal ? { signal: this.#signal } : {}),
-    }
+    const payload = defined({ body: body === undefined ? undefined : JSON.stringify(body), signal: this.#signal })
     const response = await transport.send({ method, url: `${url}/v1${path}`, headers, ...payload })
     const { status, body: text = '' } = response
     this.made.push(`${method} ${path} ${status}`)

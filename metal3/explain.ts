@@ -1,5 +1,5 @@
 import type { FindImage } from '../ironic-mock/index.js'
-import { UserError } from '../runtime/index.js'
+import { UserError, defined } from '../runtime/index.js'
 import {
   defineStep,
   managersWith,
@@ -67,7 +67,7 @@ export async function explainHost(wanted: WantedHost, options: ExplainOptions = 
   })
   if (!host) return explanation(true, 'without spec.bmc it is unmanaged: no call until its BMC is known')
 
-  const ironic = { profile: 'metal3', ...(options.release ? { release: options.release } : {}) } as const
+  const ironic = { profile: 'metal3', ...defined({ release: options.release }) } as const
   await using lab = await createStagedLab({
     ironic,
     managers: idleManagers(host),
@@ -76,7 +76,7 @@ export async function explainHost(wanted: WantedHost, options: ExplainOptions = 
   })
   const calls = new ExplainedCalls(wanted.labels)
   const operator: BareMetalOperator = new BareMetalOperator(lab, {
-    ...(options.ramdisk ? { ramdisk: options.ramdisk } : {}),
+    ...defined({ ramdisk: options.ramdisk }),
     onCall: (call) => {
       calls.add(call, operator.statusOf(host).id)
       // BareMetal Operator repeats such a deployment for ever without an error on the host, so the second one ends it.

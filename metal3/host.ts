@@ -1,3 +1,4 @@
+import { defined } from '../runtime/index.js'
 import type { ApiNode, JsonObject, RequestedStep } from '../wire/index.js'
 import type { BmcAccess } from './bmc-access.js'
 
@@ -72,7 +73,7 @@ export function ramdiskSource(variables: Readonly<Record<string, string | undefi
   const { DEPLOY_ISO_URL: deployIso, DEPLOY_KERNEL_URL: deployKernel, DEPLOY_RAMDISK_URL: deployRamdisk } = variables
   if (!deployIso && !(deployKernel && deployRamdisk)) return undefined
   return {
-    ...(deployIso ? { deployIso } : {}),
+    ...defined({ deployIso: deployIso || undefined }),
     ...(deployKernel && deployRamdisk ? { deployKernel, deployRamdisk } : {}),
   }
 }
@@ -194,7 +195,7 @@ export function instanceOf(host: Host): Record<string, unknown> {
   const common = {
     '/instance_uuid': host.uid ?? SOME_UID,
     '/instance_info/capabilities': bootMode === 'UEFISecureBoot' ? { secure_boot: 'true' } : {},
-    ...(rootDevice ? { '/instance_info/root_device': rootDevice } : {}),
+    ...defined({ '/instance_info/root_device': rootDevice }),
   }
   const noImage = {
     image_source: undefined,
@@ -272,7 +273,6 @@ export function configdrive(host: Host): JsonObject {
   const network = host.networkData ?? host.preprovisioningNetworkData
   return {
     meta_data: { uuid: uid, name, ...names, 'metal3-namespace': namespaceOf(host), ...host.metaData },
-    ...(network ? { network_data: network } : {}),
-    ...(host.userData ? { user_data: host.userData } : {}),
+    ...defined({ network_data: network, user_data: host.userData || undefined }),
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
 import { bmcAccess } from './bmc-access.js'
 import type { Host, HostImage, HostRaid } from './host.js'
@@ -108,11 +109,11 @@ function coreosDeploy(userData: string | undefined, image?: ImageManifest): NonN
   const { url = '', checksum = '' } = image ?? {}
   return {
     method: 'install_coreos',
-    args: {
-      ...(userData === undefined ? {} : { ignition: parsedOr(userData) }),
-      ...(url === '' ? {} : { image_url: url }),
-      ...(url !== '' && /^[0-9a-f]{64}$/i.test(checksum) ? { image_sha256: checksum } : {}),
-    },
+    args: defined({
+      ignition: userData === undefined ? undefined : parsedOr(userData),
+      image_url: url === '' ? undefined : url,
+      image_sha256: url !== '' && /^[0-9a-f]{64}$/i.test(checksum) ? checksum : undefined,
+    }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../runtime/index.js'
 import type { ApiNode, JsonObject } from '../wire/index.js'
 import {
   capabilitiesWith,
@@ -137,10 +138,7 @@ export class Phases extends PowerPhases {
       default:
         throw new Error(`have unexpected ironic node state ${node.provision_state}`)
     }
-    const service_steps = serviceSteps({
-      ...(settings ? { biosSettings: settings } : {}),
-      ...(updates ? { firmwareUpdates: updates } : {}),
-    })
+    const service_steps = serviceSteps(defined({ biosSettings: settings, firmwareUpdates: updates }))
     return service_steps.length === 0 ? 'done' : this.requests.ask(node, 'service', { service_steps })
   }
 

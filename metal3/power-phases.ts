@@ -1,3 +1,4 @@
+import { defined } from '../runtime/index.js'
 import type { ApiNode } from '../wire/index.js'
 import { Unexpected } from './calls.js'
 import type { Host, HostStatus } from './host.js'
@@ -44,7 +45,7 @@ export class PowerPhases {
     const isSoft = target === 'soft power off'
     const why = isSoft ? 'powers the host off: its system is asked to shut down' : POWER_REASONS[target]!
     const path = `/nodes/${node.uuid}/states/power`
-    await this.requests.change(why, 'PUT', path, { target, ...(isSoft ? { timeout: 180 } : {}) })
+    await this.requests.change(why, 'PUT', path, { target, ...defined({ timeout: isSoft ? 180 : undefined }) })
     return atOnce
   }
 

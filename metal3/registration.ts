@@ -1,3 +1,4 @@
+import { defined } from '../runtime/index.js'
 import type { ApiNode, JsonObject } from '../wire/index.js'
 import type { Calls } from './calls.js'
 import {
@@ -79,12 +80,12 @@ export async function registerHost(parts: RegistrationParts): Promise<ApiNode | 
     ...(found
       ? {
           '/name': nodeName(host),
-          ...(hasNewBmc ? { '/driver_info': driverInfo } : {}),
+          ...defined({ '/driver_info': hasNewBmc ? driverInfo : undefined }),
           '/disable_power_off': host.disablePowerOff ?? false,
           '/properties/cpu_arch': properties(host).cpu_arch,
         }
       : {}),
-    ...(network ? { '/network_data': network } : {}),
+    ...defined({ '/network_data': network }),
   })
   if (node.provision_state === 'enroll') {
     if (node.last_error && !status.isRetry && !status.hasNewAccount) return { outcome: { error: node.last_error } }

@@ -1,3 +1,4 @@
+import { defined } from '../runtime/index.js'
 import { maskedText } from '../lab/index.js'
 import type { Host } from './host.js'
 import { secretLabel } from './manifest-host.js'
@@ -28,8 +29,10 @@ export function secretLabels({ spec }: BareMetalHostManifest, host: Host | null)
     ipmi_username: username,
     ipmi_password: password,
     ...(config ? { user_data: config, ignition: config } : {}),
-    ...(network === undefined ? {} : { network_data: secretLabel(network, 'networkData') }),
-    ...(preprovisioning === undefined ? {} : { '/network_data': secretLabel(preprovisioning, 'networkData') }),
+    ...defined({
+      network_data: network === undefined ? undefined : secretLabel(network, 'networkData'),
+      '/network_data': preprovisioning === undefined ? undefined : secretLabel(preprovisioning, 'networkData'),
+    }),
     image_pull_secret: secretLabel(image?.ociAuthSecretName ?? '', 'registry account'),
   }
   const labelled = Object.keys(host?.metaData ?? {}).map((key) => [key, metaData ?? ''])

@@ -1,3 +1,4 @@
+import { defined } from '../runtime/index.js'
 import type { Host } from './host.js'
 import { secretLabels, type SecretLabels } from './shown-body.js'
 import { hostOf } from './manifest-host.js'
@@ -73,10 +74,12 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
         findings.push(
           named('Secret', secret)!.finding('error', path, `the Secret ${secret} cannot be used: ${message}`),
         ),
-      ...(settings
-        ? { biosSettings: Object.entries(settings).map(([key, value]) => ({ name: key, value: `${value}` })) }
-        : {}),
-      ...(updates?.length ? { firmwareUpdates: updates } : {}),
+      ...defined({
+        biosSettings: settings
+          ? Object.entries(settings).map(([key, value]) => ({ name: key, value: `${value}` }))
+          : undefined,
+        firmwareUpdates: updates?.length ? updates : undefined,
+      }),
     })
     const { file, document } = read
     const missingSecrets = secretsOf(read.manifest).filter((secret) => !named('Secret', secret))
@@ -91,8 +94,7 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
       manifests: {
         host: read.manifest,
         secrets: secretsOf(read.manifest).flatMap((secret) => named('Secret', secret)?.manifest ?? []),
-        ...(settings ? { settings } : {}),
-        ...(updates ? { updates } : {}),
+        ...defined({ settings, updates }),
       },
       notes: notesOf(read.manifest, missingSecrets),
     })

@@ -1,4 +1,4 @@
-import { UserError, ownMember } from '../runtime/index.js'
+import { UserError, defined, ownMember } from '../runtime/index.js'
 import { ConnectionFailed, type WireRequest, type WireResponse } from '../wire/index.js'
 import { authenticate } from './access/authenticate.js'
 import { HEADERS, jsonAnswer } from './protocol/answers.js'
@@ -63,7 +63,7 @@ export async function answer(service: ServiceParts, request: WireRequest): Promi
     call,
     method,
     target,
-    ...(machine && { machine: machine.spec.id }),
+    ...defined({ machine: machine ? machine.spec.id : undefined }),
     lie: () => (isLie = true),
   }
   const answered = await probe.around<WireResponse>(point, work)
@@ -80,7 +80,7 @@ function route({ routes, machines }: ServiceParts, { target }: WireRequest): Rou
   if (!found) return { path, search, params: {} }
   const { resource, params } = found
   const machine = resource.kind === 'machine' ? machines.get(params['machine']!) : undefined
-  return { path, search, resource, params, ...(machine && { machine }) }
+  return { path, search, resource, params, ...defined({ machine }) }
 }
 
 async function orRefused(service: ServiceParts, work: () => Promise<WireResponse>): Promise<WireResponse> {

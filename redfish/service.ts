@@ -1,4 +1,5 @@
 import {
+  defined,
   isSameSecret,
   Probe,
   seconds,
@@ -79,7 +80,7 @@ export function createRedfishService(options: RedfishOptions): RedfishService {
     sessions: new Sessions({ clock, random, most }),
     tasks: new Tasks({ clock, random, closing }),
     updateTime: options.updateTime ?? seconds(2),
-    ...(options.fetchFirmware ? { fetchFirmware: options.fetchFirmware } : {}),
+    ...defined({ fetchFirmware: options.fetchFirmware }),
     closing,
     uuid: options.uuid ?? uuid(random),
     requiresIfMatch: options.requireIfMatch ?? false,

@@ -8,6 +8,7 @@ export { type DatabaseForm, decodedRow, jsonProblem, type Row, type TableForm } 
 export { closeToOthers, openDatabase, type SealedDatabase, versionOf, withoutLog } from './database/open-database.js'
 export { addRow, checkedSeal, isSealed, readSeal, rowSum, schemaOf, type Seal, sealOnce } from './database/seal.js'
 export { type DatabaseContents, type Standing, standingOf } from './database/standing.js'
+export { defined, type WhenDefined } from './defined.js'
 export { catalogue, type ErrorEntry } from './catalogue.js'
 export {
   type ErrorCatalogues,

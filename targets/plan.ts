@@ -1,3 +1,4 @@
+import { defined } from '../runtime/index.js'
 import type { Command, Executor, Files, Run, RunId, Target } from './executor.js'
 
 /** A change that a step would have made. */
@@ -19,7 +20,7 @@ export function planTarget(target: Target, onWrite: (write: PlannedWrite) => voi
     disks: target.disks,
     clock: target.clock,
     planned: true,
-    ...(target.scratch === undefined ? {} : { scratch: target.scratch }),
+    ...defined({ scratch: target.scratch }),
     hostPath: (path) => target.hostPath(path),
     has: (capability) => target.has(capability),
     executor: planExecutor(target.executor, onWrite),

@@ -11,7 +11,16 @@ import { isUtf8 } from 'node:buffer'
 import type { AddressInfo, Socket } from 'node:net'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import { authority, callerCheck, callerSentence, type CallerRefusal } from '../bytes/index.js'
-import { held, sharedAbort, silent, systemClock, UserError, type Clock, type Logger } from '../runtime/index.js'
+import {
+  defined,
+  held,
+  sharedAbort,
+  silent,
+  systemClock,
+  UserError,
+  type Clock,
+  type Logger,
+} from '../runtime/index.js'
 import {
   bodyToSend,
   ConnectionFailed,
@@ -242,7 +251,7 @@ function received(request: IncomingMessage & { body?: unknown }, ownUrl: string)
     method: request.method!,
     target: request.url!,
     headers,
-    ...(Buffer.isBuffer(body) && body.length > 0 ? { body: body.toString('utf8') } : {}),
+    ...defined({ body: Buffer.isBuffer(body) && body.length > 0 ? body.toString('utf8') : undefined }),
     base: baseOf(request, ownUrl),
     peer,
   }
@@ -281,7 +290,7 @@ function tlsServer(
 ): Server {
   try {
     const server = createTlsServer(
-      { ...settings, cert: certificate, key, minVersion, ...(ciphers ? { ciphers } : {}) },
+      { ...settings, cert: certificate, key, minVersion, ...defined({ ciphers: ciphers || undefined }) },
       listener,
     )
     // A client that hangs up over our certificate is the client's matter.

@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
 import { DEFAULT_LIMITS, exchange, readUpTo, withoutPasswords, type HttpLimits } from '../bytes/index.js'
-import { held, onAbort, seconds, sharedAbort, type Clock } from '../runtime/index.js'
+import { defined, held, onAbort, seconds, sharedAbort, type Clock } from '../runtime/index.js'
 import { ConnectionFailed, type OutgoingRequest, type Transport, type WireResponse } from './exchange.js'
 import type { TlsIdentity } from './http-server.js'
 
@@ -97,7 +97,7 @@ export class HttpTransport implements Transport, AsyncDisposable {
       limits: this.#limits,
       clock: this.#clock,
       signal: ended.signal,
-      ...(body === undefined ? {} : { body }),
+      ...defined({ body }),
     })
     const text = await readUpTo(this.#largest, answer.body)
     if (text === null) {
@@ -108,7 +108,7 @@ export class HttpTransport implements Transport, AsyncDisposable {
     return {
       status: answer.status,
       headers: Object.fromEntries(entries),
-      ...(text.length === 0 ? {} : { body: text.toString('utf8') }),
+      ...defined({ body: text.length === 0 ? undefined : text.toString('utf8') }),
     }
   }
 
@@ -128,7 +128,7 @@ export class HttpTransport implements Transport, AsyncDisposable {
 
 const connectionOptions = ({ insecure = false, ca, pinned = false, identity }: ClientTls): ConnectionOptions => ({
   rejectUnauthorized: !insecure,
-  ...(ca === undefined ? {} : { ca }),
+  ...defined({ ca }),
   ...(pinned ? { allowPartialTrustChain: true, checkServerIdentity: () => undefined } : {}),
   ...(identity ? { cert: identity.certificate, key: identity.key } : {}),
 })

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../runtime/index.js'
+import { defined, unlessAborted } from '../runtime/index.js'
 import { ConnectionFailed, streamToSend, type Dispatch, type Transport, type WireResponse } from './exchange.js'
 import { Mounts } from './mounts.js'
 
@@ -33,7 +33,7 @@ export class InProcessTransport implements Transport {
       method: request.method,
       target: (found.rest || '/') + url.search,
       headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value])),
-      ...(request.body === undefined ? {} : { body: request.body }),
+      ...defined({ body: request.body }),
       base: found.prefix,
     })
     const read = answer.then((response) => wholeBody(response, signal))

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import { StepError } from '../../steps/index.js'
 import { AgentScene, PEERS_STEPS, testManager, testStep } from '../../test/kit/agent-scene.js'
 import { exited } from '../../test/kit/fake-target.js'
@@ -249,7 +250,7 @@ describe('install_bootloader', () => {
     await using scene = await serving()
     scene.target.programs.lsblk = () => lsblk([{ ...disk, name: 'sda' }])
     scene.target.programs.udevadm = () => exited(0)
-    const params = { root_uuid: root, ...(ignore ? { ignore_bootloader_failure: true } : {}) }
+    const params = { root_uuid: root, ...defined({ ignore_bootloader_failure: ignore ? true : undefined }) }
     expect(await ended(scene, 'image.install_bootloader', params)).toMatchObject({ command_status: status })
   })
 

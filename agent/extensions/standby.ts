@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { finish } from '../../steps/index.js'
 import type { Capability, Command, Target } from '../../targets/index.js'
 import { AgentError } from '../../wire/index.js'
@@ -61,10 +62,7 @@ function partitionUuids(commands: readonly CommandRecord[]): Record<string, stri
   if (typeof text !== 'string') return {}
   const root = / root_uuid=(\S+)/.exec(text)?.[1]
   const efi = / efi_system_partition_uuid=(\S+)/.exec(text)?.[1]
-  return {
-    ...(root === undefined ? {} : { 'root uuid': root }),
-    ...(efi === undefined ? {} : { 'efi system partition uuid': efi }),
-  }
+  return defined({ 'root uuid': root, 'efi system partition uuid': efi })
 }
 
 async function shutDown(

@@ -1,5 +1,5 @@
 import { authority, bracketed } from '../../bytes/index.js'
-import type { Clock, Logger, Random } from '../../runtime/index.js'
+import { defined, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import {
   ConnectionFailed,
   Mounts,
@@ -99,12 +99,12 @@ export class AgentListener implements AsyncDisposable {
   tls({ random, settings = {} }: { random: Random; settings?: Partial<ServerTls> }): AgentTls {
     const { curve } = settings
     const make = (hostname: string): Promise<TlsIdentity> =>
-      selfSigned({ hostname, address: this.#address, random, clock: this.#clock, ...(curve ? { curve } : {}) })
+      selfSigned({ hostname, address: this.#address, random, clock: this.#clock, ...defined({ curve }) })
     const startTls = async (identity: TlsIdentity | null, hostname: string, rules?: TlsRules): Promise<TlsIdentity> => {
       const minVersion = rules?.minVersion ?? settings.minVersion
       const ciphers = rules?.ciphers ?? settings.ciphers
       const { certificate, key } = identity ?? this.#prepared ?? (await make(hostname))
-      this.#server.secure({ certificate, key, ...(minVersion ? { minVersion } : {}), ...(ciphers ? { ciphers } : {}) })
+      this.#server.secure({ certificate, key, ...defined({ minVersion, ciphers: ciphers || undefined }) })
       return { certificate, key }
     }
     return {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import { memoryStream, streamFrom } from '../byte-stream.js'
 import { FormatError } from '../format-error.js'
 import { readTar, type TarLimits } from './tar-reader.js'
@@ -22,7 +23,11 @@ async function entriesOf(archive: Uint8Array, limits?: Partial<TarLimits>, piece
     const parts: Uint8Array[] = []
     for await (const part of content()) parts.push(part)
     const text = Buffer.concat(parts).toString()
-    found.push({ path, kind, ...(linkTarget === '' ? {} : { linkTarget }), ...(text === '' ? {} : { text }) })
+    found.push({
+      path,
+      kind,
+      ...defined({ linkTarget: linkTarget === '' ? undefined : linkTarget, text: text === '' ? undefined : text }),
+    })
   }
   return found
 }

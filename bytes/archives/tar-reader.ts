@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { ByteReader } from '../byte-reader.js'
 import type { ByteStream } from '../byte-stream.js'
 import { FormatError } from '../format-error.js'
@@ -107,11 +108,7 @@ function described(bytes: Buffer): { path?: string; linkTarget?: string; size?: 
   const [path, linkTarget, size] = ['path', 'linkpath', 'size'].map((key) => records.get(key))
   if (size !== undefined && !(/^\d{1,16}$/.test(size) && Number.isSafeInteger(Number(size))))
     throw new FormatError('the size of an entry of a tar archive is no number')
-  return {
-    ...(path === undefined ? {} : { path }),
-    ...(linkTarget === undefined ? {} : { linkTarget }),
-    ...(size === undefined ? {} : { size: Number(size) }),
-  }
+  return defined({ path, linkTarget, size: size === undefined ? undefined : Number(size) })
 }
 
 const sparse = (): FormatError => new FormatError('a tar archive has a sparse file, which is not read')

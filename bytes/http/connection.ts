@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
+import { defined } from '../../runtime/index.js'
 import { splitCredentials } from '../url.js'
 import { failureOf, FetchFailure, type FailurePlace, type Phase } from './fetch-failure.js'
 
@@ -88,7 +89,7 @@ function openTunnel(
   signal: AbortSignal,
 ): Promise<Socket> {
   const path = hostAndPort(url)
-  const headers = { host: path, ...(authorization === null ? {} : { 'proxy-authorization': authorization }) }
+  const headers = { host: path, ...defined({ 'proxy-authorization': authorization ?? undefined }) }
   return new Promise((resolve, reject) => {
     const request = httpRequest({ method: 'CONNECT', path, headers, createConnection: () => socket })
     const refused = (detail: string, cause?: unknown) => {

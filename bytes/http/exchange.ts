@@ -2,7 +2,7 @@ import { request as plainRequest, type Agent, type ClientRequest, type IncomingM
 import { request as tlsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { held, systemClock, withinLimit, type Clock } from '../../runtime/index.js'
+import { defined, held, systemClock, withinLimit, type Clock } from '../../runtime/index.js'
 import { splitCredentials } from '../url.js'
 import { AnswerBody } from './answer-body.js'
 import { hostAndPort, openConnection, placeOf } from './connection.js'
@@ -48,7 +48,7 @@ export async function exchange(what: Exchange): Promise<ExchangeAnswer> {
   signal.throwIfAborted()
   const place: FailurePlace = {
     ...placeOf(url),
-    ...(proxy === undefined ? {} : { proxy: hostAndPort(new URL(proxy)) }),
+    ...defined({ proxy: proxy === undefined ? undefined : hostAndPort(new URL(proxy)) }),
   }
   return held(clock, `${what.method} ${place.at}`, async () => {
     const limit = (ms: number, code: FetchFailureCode) => ({
@@ -119,7 +119,7 @@ function makeRequest({ url, method, headers, agent, tls, limits, proxy }: Exchan
   if (!socket) {
     const { hostname, protocol } = url
     const to = { host: hostname.replace(/^\[|\]$/g, ''), port: url.port || (protocol === 'https:' ? 443 : 80) }
-    const own = { ...to, ...options, ...(agent ? { agent } : {}) }
+    const own = { ...to, ...options, ...defined({ agent }) }
     return protocol === 'https:' ? tlsRequest({ ...tls, ...own }) : plainRequest(own)
   }
   if (proxy !== undefined && url.protocol !== 'https:') {

@@ -6,7 +6,7 @@ import {
   type StandaloneAgentOptions,
 } from '../../runs/index.js'
 import { openStateFolder } from '../../lab/index.js'
-import { systemClock, systemRandom, urlSafeToken, userError, type ConfigFile } from '../../runtime/index.js'
+import { defined, systemClock, systemRandom, urlSafeToken, userError, type ConfigFile } from '../../runtime/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { readOneMachine } from '../options/hardware-file.js'
 import { imagesOf } from '../options/image-cache.js'
@@ -44,14 +44,14 @@ export async function agent(
       serves,
       parameters: parameters(options['kernel-params'] ?? ''),
       configFiles,
-      ...(options.listen === undefined ? {} : { listen: address(options.listen) }),
+      ...defined({ listen: options.listen === undefined ? undefined : address(options.listen) }),
       allowedHosts: options['allowed-host'],
       machine:
         folder && id !== undefined
           ? { folder, id }
-          : { ...(mac === undefined ? {} : { mac: mac.toLowerCase() }), ...(hardware ? { hardware } : {}) },
+          : defined({ mac: mac === undefined ? undefined : mac.toLowerCase(), hardware }),
       respawn: options.respawn ?? false,
-      ...(managers ? { managers } : {}),
+      ...defined({ managers }),
       images,
       clock: systemClock(options.speed ?? 1),
       random: systemRandom,
@@ -108,9 +108,9 @@ async function realAgent(
       logger: logTo(environment, json),
       parameters: parameters(kernelParams),
       resume: true,
-      ...(options.listen === undefined ? {} : { listen: address(options.listen) }),
+      ...defined({ listen: options.listen === undefined ? undefined : address(options.listen) }),
       allowedHosts: options['allowed-host'],
-      ...(managers ? { managers } : {}),
+      ...defined({ managers }),
     }),
   )
   const { callbackUrl, ironicUrl } = running
@@ -142,7 +142,7 @@ async function withIronic<T>(open: () => Promise<T>): Promise<T> {
 function servedBy(options: AgentOptions): StandaloneAgentOptions['serves'] {
   if (options.standalone) return { token: options.token ?? urlSafeToken(systemRandom) }
   const { 'ironic-url': ironicUrl, 'node-uuid': nodeUuid } = options
-  return { ...(ironicUrl === undefined ? {} : { ironicUrl }), ...(nodeUuid === undefined ? {} : { nodeUuid }) }
+  return defined({ ironicUrl, nodeUuid })
 }
 
 /** Words `name=value`; a word without `=` is a switch, as on a kernel command line. */

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import {
   explainHost,
   manifestFindingLine,
@@ -37,10 +38,10 @@ export async function bmhExplain(
   let isFine = true
   for (const wanted of hosts) {
     environment.stopped.throwIfAborted()
-    const options: ExplainOptions = {
-      ...(release === undefined ? {} : { release: release as IronicRelease }),
-      ...(ramdisk ? { ramdisk } : {}),
-    }
+    const options: ExplainOptions = defined({
+      release: release === undefined ? undefined : (release as IronicRelease),
+      ramdisk,
+    })
     const explained = await explainHost(wanted, options)
     isFine &&= explained.ok
     if (json) for (const event of events(explained)) line(event)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { chaos as play, chaosTest, faultsYaml, journalOf, type ChaosReport } from '../../lab/index.js'
-import { durationText, makeFolder, readDuration } from '../../runtime/index.js'
+import { defined, durationText, makeFolder, readDuration } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { unwritable, writeOutput } from '../output/write-output.js'
 import { faultsIn } from './fault.js'
@@ -15,10 +15,12 @@ export async function chaos(
 ): Promise<number> {
   const { stdout, stopped } = environment
   const report = await play({
-    ...(nodes === undefined ? {} : { nodes }),
-    ...(duration === undefined ? {} : { duration: lengthOf(duration) }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(faults === undefined ? {} : { faults: await faultsIn([faults], environment) }),
+    ...defined({
+      nodes,
+      duration: duration === undefined ? undefined : lengthOf(duration),
+      seed,
+      faults: faults === undefined ? undefined : await faultsIn([faults], environment),
+    }),
     shrink: !whole,
     signal: stopped,
   })

@@ -1,6 +1,6 @@
 import type { AdvanceRequest, ClockReport } from '../../lab/index.js'
 import type { ProvisionState } from '../../wire/index.js'
-import { durationText, readDuration } from '../../runtime/index.js'
+import { defined, durationText, readDuration } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { withLab } from '../lab-client.js'
 import type { CLOCK_ADVANCE_OPTIONS, CLOCK_OPTIONS } from '../options/option-lists.js'
@@ -37,7 +37,7 @@ function move(by: string | undefined, until: string | undefined, within: string 
   if (by !== undefined) return { by }
   const at = until!.lastIndexOf('=')
   const wanted = { node: until!.slice(0, at), state: until!.slice(at + 1) as ProvisionState }
-  return { until: wanted, ...(within === undefined ? {} : { within }) }
+  return { until: wanted, ...defined({ within }) }
 }
 
 function print(report: ClockReport, { json }: { json?: boolean }, { stdout }: Environment): number {

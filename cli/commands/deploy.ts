@@ -1,4 +1,4 @@
-import { parseSize } from '../../runtime/index.js'
+import { defined, parseSize } from '../../runtime/index.js'
 import { mkdtemp, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -53,11 +53,10 @@ export async function deploy(options: DeployOptions, environment: Environment): 
         ...deploymentOf(options, inputs),
         ...(await imageNamed(options, environment)),
         ...watching,
-        ...(hardware ? { hardware } : {}),
+        ...defined({ hardware }),
         disk: { file, size, overwrite: options.overwrite ?? false },
         images: await imagesOf(options, environment),
-        ...(ironicUrl === undefined ? {} : { ironicUrl }),
-        ...(access ? { access } : {}),
+        ...defined({ ironicUrl, access }),
         ...bmcAccountOf(options, 'the account is then admin with the password password'),
         realistic: options.realistic ?? false,
       })
@@ -84,7 +83,7 @@ const deploymentOf = (options: DeployOptions, { ignition, managers }: LoadedInpu
   checkIgnition: !options['no-ignition-check'],
   appendKargs: options['append-karg'] ?? [],
   deleteKargs: options['delete-karg'] ?? [],
-  ...(managers ? { managers } : {}),
+  ...defined({ managers }),
   random: systemRandom,
 })
 
@@ -155,7 +154,7 @@ async function machineOf(options: DeployOptions): Promise<{ hardware?: MachineHa
   const described = hardware?.disks?.[0]?.size
   if (described !== undefined && diskSize !== undefined)
     throw usageError('--disk-size and --hardware both say how large the first disk is', 'leave one of them out')
-  return { ...(hardware ? { hardware } : {}), size: described ?? parseSize(diskSize ?? '10GiB') }
+  return { ...defined({ hardware }), size: described ?? parseSize(diskSize ?? '10GiB') }
 }
 
 async function readConfig(

@@ -7,7 +7,7 @@ import {
   type FaultDocument,
   type FaultReport,
 } from '../../lab/index.js'
-import { errorChain, readNested, UserError } from '../../runtime/index.js'
+import { defined, errorChain, readNested, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { withLab } from '../lab-client.js'
 import { readInputs } from '../options/input-files.js'
@@ -97,10 +97,7 @@ function fromOptions(options: Options<(typeof FAULT_ADD_OPTIONS)[number]>): obje
   return {
     match: Object.fromEntries(match.map(pair)),
     effect: { kind, ...Object.fromEntries(members.split(',').filter(Boolean).map(pair)) },
-    ...(times === undefined ? {} : { times }),
-    ...(after === undefined ? {} : { after }),
-    ...(probability === undefined ? {} : { probability }),
-    ...(label === undefined ? {} : { label }),
+    ...defined({ times, after, probability, label }),
   }
 }
 

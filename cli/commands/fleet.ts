@@ -13,7 +13,15 @@ import {
 import { openStateFolder } from '../../lab/index.js'
 import { NO_PACE, type MachinePace } from '../../machine/index.js'
 import { loadManagers } from '../../runs/index.js'
-import { durationText, errorChain, LabClock, readDuration, systemClock, systemRandom } from '../../runtime/index.js'
+import {
+  defined,
+  durationText,
+  errorChain,
+  LabClock,
+  readDuration,
+  systemClock,
+  systemRandom,
+} from '../../runtime/index.js'
 import { HttpTransport } from '../../wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard.js'
@@ -102,13 +110,12 @@ function sayReady(
     redfish_url: redfishUrl,
     agents_url: agentsUrl,
     control_url: controlUrl,
-    ...(uiUrl ? { ui_url: uiUrl } : {}),
+    ...defined({ ui_url: uiUrl || undefined }),
   }
   say('ready', lines, {
     machines,
     ...urls,
-    ...(ipmi ? { ipmi_ports: ipmi.ports } : {}),
-    ...(caFile === null ? {} : { ca_file: caFile }),
+    ...defined({ ipmi_ports: ipmi ? ipmi.ports : undefined, ca_file: caFile ?? undefined }),
   })
 }
 
@@ -143,28 +150,30 @@ async function fleetOptions(
   const password = passwordFile === undefined ? undefined : await secretIn(passwordFile)
   return {
     ...(await machinesOf(options)),
-    ...(options.disks === undefined ? {} : { disks: options.disks === 'file' ? 'file' : 'described' }),
-    ...(hardware === undefined ? {} : { hardware: await readHardware(hardware === SHIPPED ? MIXED_RACK : hardware) }),
+    ...defined({
+      disks: options.disks === undefined ? undefined : options.disks === 'file' ? 'file' : 'described',
+      hardware: hardware === undefined ? undefined : await readHardware(hardware === SHIPPED ? MIXED_RACK : hardware),
+    }),
     redfish: { host, port: options['redfish-port'] ?? 8000 },
-    ...(options['ipmi-port'] === undefined ? {} : { ipmi: { port: options['ipmi-port'] } }),
+    ...defined({ ipmi: options['ipmi-port'] === undefined ? undefined : { port: options['ipmi-port'] } }),
     agents: { port: options['agent-port'] ?? 0 },
     allowedHosts: options['allowed-host'],
-    ...(controlPort === undefined ? {} : { controlPort }),
-    ...(advertise === undefined ? {} : { advertise }),
-    ...(ironicUrl === undefined ? {} : { ironicUrl }),
-    ...(notifierPort === undefined ? {} : { notifierPort }),
-    ...(ironicUrl === undefined ? {} : { ironicTls: (await accessOf(environment.variables)).tls }),
+    ...defined({
+      controlPort,
+      advertise,
+      ironicUrl,
+      notifierPort,
+      ironicTls: ironicUrl === undefined ? undefined : (await accessOf(environment.variables)).tls,
+    }),
     ...(await tlsOf(options)),
-    account: {
-      ...(options.user === undefined ? {} : { username: options.user }),
-      ...(password === undefined ? {} : { password }),
-    },
-    ...(bootScript === undefined ? {} : { bootScript }),
-    ...(mediaCa === undefined ? {} : { mediaCa: await readText(mediaCa, 'certificates of --media-ca') }),
+    account: defined({ username: options.user, password }),
+    ...defined({
+      bootScript,
+      mediaCa: mediaCa === undefined ? undefined : await readText(mediaCa, 'certificates of --media-ca'),
+    }),
     machinePace: paceOf(options),
     page: isDashboardServed(options),
-    ...(seed === undefined ? {} : { seed }),
-    ...(steps ? { managers: await loadManagers(steps) } : {}),
+    ...defined({ seed, managers: steps ? await loadManagers(steps) : undefined }),
     images: await imagesOf(options, environment),
   }
 }

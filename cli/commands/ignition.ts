@@ -17,7 +17,7 @@ import {
   type SpecVersion,
 } from '../../ignition/index.js'
 import { ignitionFetch } from '../../lab/index.js'
-import { systemClock, UserError } from '../../runtime/index.js'
+import { defined, systemClock, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { agentLines } from './ignition-agent.js'
 import { readInputs, refuseButane, type InputFile } from '../options/input-files.js'
@@ -53,7 +53,7 @@ const reportJson = ({ name, bytes }: InputFile, report: IgnitionReport) => ({
   valid: report.valid,
   version: report.version,
   refusal: report.refusal,
-  ...(report.findings.length === 0 && !report.valid ? { hint: hintFor(bytes) } : {}),
+  ...defined({ hint: report.findings.length === 0 && !report.valid ? hintFor(bytes) : undefined }),
   findings: report.findings.map(({ kind, path, place, message }) => ({
     kind,
     path,

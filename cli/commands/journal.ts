@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { entryLine, type JournalEntry, type JournalKind } from '../../lab/index.js'
 import type { Environment } from '../environment.js'
 import { withLab } from '../lab-client.js'
@@ -36,9 +37,5 @@ export function journal(options: JournalOptions, environment: Environment): Prom
 /** @throws UserError (usage) */
 function queryOf({ node = [], kind, route }: JournalOptions) {
   if (node.length > 1) throw usageError('the journal of one node at a time', 'name one --node')
-  return {
-    ...(node[0] === undefined ? {} : { node: node[0] }),
-    ...(kind === undefined ? {} : { kind: kind as JournalKind[] }),
-    ...(route === undefined ? {} : { route }),
-  }
+  return defined({ node: node[0], kind: kind === undefined ? undefined : (kind as JournalKind[]), route })
 }

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { selfSigned } from '../../agent/index.js'
 import { openRecorder, type RecorderCounts } from '../../recording/index.js'
 import type { UserError } from '../../runtime/index.js'
-import { systemClock, systemRandom } from '../../runtime/index.js'
+import { defined, systemClock, systemRandom } from '../../runtime/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { accessBy } from '../options/https-trust.js'
 import type { RECORD_OPTIONS } from '../options/option-lists.js'
@@ -42,10 +42,12 @@ export async function record(
     secretNames: mask,
     logger: logTo(environment, json),
     tls: (await accessBy(options, environment)).tls,
-    ...(force === undefined ? {} : { force }),
-    ...(host === undefined ? {} : { host }),
-    ...(agents === undefined ? {} : { agentPort: agents }),
-    ...(options['body-limit'] === undefined ? {} : { bodyLimit: options['body-limit'] * 2 ** 20 }),
+    ...defined({
+      force,
+      host,
+      agentPort: agents,
+      bodyLimit: options['body-limit'] === undefined ? undefined : options['body-limit'] * 2 ** 20,
+    }),
     identity: (address) => selfSigned({ hostname: hostname(), address, random: systemRandom, clock }),
   })
   const { url, agentPort, counts } = recorder

@@ -11,7 +11,7 @@ import {
   type StoryLine,
 } from '../../cluster/index.js'
 import type { Images } from '../../registry/index.js'
-import { isDiskFull, type Logger, nearest, UserError, wrapped, readNamedText } from '../../runtime/index.js'
+import { defined, isDiskFull, type Logger, nearest, UserError, wrapped, readNamedText } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { imagesFor } from '../streams/fetching.js'
 import { logTo } from '../output/log.js'
@@ -92,11 +92,7 @@ async function scenarioNamed(name: string, options: RehearsalOptions, environmen
 
 function imagesOf(options: RehearsalOptions, environment: Environment): Promise<Images> {
   const { authfile, mirrors, 'image-ca': imageCa } = options
-  const flags = {
-    ...(authfile === undefined ? {} : { authfile }),
-    ...(mirrors === undefined ? {} : { mirrors }),
-    ...(imageCa === undefined ? {} : { imageCa }),
-  }
+  const flags = defined({ authfile, mirrors, imageCa })
   return imagesFor(flags, environment)
 }
 

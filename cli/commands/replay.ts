@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { parse } from 'yaml'
 import { selfSigned } from '../../agent/index.js'
 import { IdMap, ironicUrl, readRecording, replayAgents, replayClient } from '../../recording/index.js'
-import { readNested, seconds, systemClock, systemRandom, UserError } from '../../runtime/index.js'
+import { defined, readNested, seconds, systemClock, systemRandom, UserError } from '../../runtime/index.js'
 import { HttpTransport } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
 import { accessBy } from '../options/https-trust.js'
@@ -41,13 +41,13 @@ export async function replay(
     ids: new IdMap(),
     signal: environment.stopped,
     credentials: authorization === null ? headers : { authorization },
-    ...(wait === undefined ? {} : { wait: seconds(wait) }),
+    ...defined({ wait: wait === undefined ? undefined : seconds(wait) }),
   }
   const { differences, calls } =
     as === 'agent'
       ? await replayAgents({
           ...shared,
-          ...(host === undefined ? {} : { host }),
+          ...defined({ host }),
           identity: (address) => selfSigned({ hostname: hostname(), address, random: systemRandom, clock }),
         })
       : await replayClient(shared)
@@ -62,7 +62,7 @@ async function secretValues(file: string | undefined): Promise<Map<string, strin
     new UserError('secret-values', message, {
       kind: 'usage',
       remedy: "write one line for each, as in '***1': value",
-      ...(cause === undefined ? {} : { cause }),
+      ...defined({ cause }),
     })
   let values: unknown
   try {

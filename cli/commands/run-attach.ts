@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { defined } from '../../runtime/index.js'
 import { RunFolder } from '../../hardware-lab/index.js'
 import type { Environment } from '../environment.js'
 import type { RUN_ATTACH_OPTIONS } from '../options/option-lists.js'
@@ -27,7 +28,11 @@ export async function runAttach(
     const folder = record.rehearsed ? dirname(path) : path
     const same = { ...more, resume: true, only: record.hosts, 'state-dir': folder }
     const through = record.throughIronic === undefined ? {} : { 'through-ironic': record.throughIronic }
-    return run({ ...same, ...through, ...(record.rehearsed ? { rehearse: true } : {}) }, environment, record.file)
+    return run(
+      { ...same, ...through, ...defined({ rehearse: record.rehearsed ? true : undefined }) },
+      environment,
+      record.file,
+    )
   }
   throw usageError(
     `there is no run ${id} in ${folders.join(', ') || 'this folder'}`,

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { HOSTS_SCHEMA, HOSTS_TEMPLATE } from '../../hardware-lab/index.js'
-import { UserError } from '../../runtime/index.js'
+import { UserError, defined } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { RUN_INIT_OPTIONS } from '../options/option-lists.js'
 import type { Options } from '../options/options.js'
@@ -28,7 +28,7 @@ async function written(path: string, text: string, force: boolean): Promise<void
     const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST'
     throw new UserError('hosts-file', `${path} ${exists ? 'is there already' : 'cannot be written'}`, {
       kind: 'usage',
-      ...(exists ? {} : { cause }),
+      ...defined({ cause: exists ? undefined : cause }),
       remedy: exists ? 'name another file, or replace it with --force' : 'name a file that you may write',
     })
   }

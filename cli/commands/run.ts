@@ -31,7 +31,7 @@ import {
   type RunReport,
 } from '../../hardware-lab/index.js'
 import { loadManagers } from '../../runs/index.js'
-import { systemClock, systemRandom, type Clock } from '../../runtime/index.js'
+import { defined, systemClock, systemRandom, type Clock } from '../../runtime/index.js'
 import { HttpTransport, IronicClient } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
 import { checkReport, writeReport } from '../output/write-output.js'
@@ -68,8 +68,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   if (plan) {
     const lines = runPlanText(hosts, {
       parallel,
-      ...(canary === undefined ? {} : { canary }),
-      ...(throughIronic === undefined ? {} : { ironic: throughIronic }),
+      ...defined({ canary, ironic: throughIronic }),
     })
     environment.stdout.either(options.json, { event: 'plan', lines }, lines)
     return 0
@@ -99,8 +98,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
     checkOnly: isCheck,
     resume: options.resume ?? false,
     restart: options.restart ?? false,
-    ...(maxFailures === undefined ? {} : { maxFailures }),
-    ...(canary === undefined ? {} : { canary }),
+    ...defined({ maxFailures, canary }),
     managersOf: (host: Host) => managersOf(host, file.folder),
     clock,
     random: systemRandom,
@@ -143,7 +141,7 @@ async function onRealHosts(options: RunCommandOptions, environment: Environment,
   await using served = address === undefined ? undefined : await openImageHost({ address, clock, random, logger })
   return await withDashboard(options, environment, parts, () =>
     runHosts({
-      ...(ironic ? { ironic: ironic.elsewhere } : {}),
+      ...defined({ ironic: ironic ? ironic.elsewhere : undefined }),
       ...shared,
       hosts,
       locks: join(homeOf(environment), '.cache/ironstage/run-locks'),
@@ -157,7 +155,7 @@ async function onRealHosts(options: RunCommandOptions, environment: Environment,
         clock,
         random,
         logger,
-        ...(served ? { reach: served.reach } : {}),
+        ...defined({ reach: served ? served.reach : undefined }),
       }),
     }),
   )
@@ -178,7 +176,7 @@ async function withDashboard(
   if (!isDashboardServed(options)) return finish(await go())
   const { clock, random, logger, folder, onEvent } = shared
   await using page = await openRunPage(follower, {
-    ...(control ? { control } : {}),
+    ...defined({ control }),
     folder: folder.path,
     clock,
     random,

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { standardManagers } from '../../steps/index.js'
-import { makeFolder, UserError } from '../../runtime/index.js'
+import { defined, makeFolder, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { Options } from '../options/options.js'
 import { stepSource, testSource, type StepNames } from './step-template.js'
@@ -57,7 +57,7 @@ async function write(path: string, text: string, before: readonly string[]): Pro
       remedy: exists
         ? 'choose another name, or another folder with --dir'
         : 'name a folder that you may write with --dir',
-      ...(exists ? {} : { cause: error }),
+      ...defined({ cause: exists ? undefined : error }),
     })
   }
 }

@@ -1,4 +1,4 @@
-import { columnLines } from '../../runtime/index.js'
+import { columnLines, defined } from '../../runtime/index.js'
 import type { ArgSchema, Step } from '../../steps/index.js'
 import type { StepKind } from '../../wire/index.js'
 import type { Offered } from './step.js'
@@ -74,5 +74,5 @@ const defaultText = (schema: ArgSchema): string =>
 function request(step: Step): object {
   const required = step.args?.required ?? []
   const args = Object.fromEntries(required.map((name) => [name, `<${typeText(step.args?.properties[name] ?? {})}>`]))
-  return { step: step.name, interface: step.interface, ...(required.length > 0 ? { args } : {}) }
+  return { step: step.name, interface: step.interface, ...defined({ args: required.length > 0 ? args : undefined }) }
 }

@@ -1,6 +1,6 @@
 import { knownStep, loadManagers, runStep, type StepRunEvent } from '../../runs/index.js'
 import { openStateFolder } from '../../lab/index.js'
-import { systemClock, systemRandom, UserError, readNamedText, readJson } from '../../runtime/index.js'
+import { defined, systemClock, systemRandom, UserError, readNamedText, readJson } from '../../runtime/index.js'
 import type { HardwareManager, Step } from '../../steps/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
@@ -92,9 +92,9 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
     managers,
     plan,
     signal: stopped,
-    ...(folder && id !== undefined ? { machine: { folder, id } } : {}),
+    ...defined({ machine: folder && id !== undefined ? { folder, id } : undefined }),
     ...(on ? { on } : { images }),
-    ...(hardware ? { hardware } : {}),
+    ...defined({ hardware }),
     clock,
     random: systemRandom,
     logger: logTo(environment, json),
@@ -151,7 +151,7 @@ async function readArgs(source: string | undefined, environment: Environment): P
     new UserError('step-args', `${inline ? 'the JSON of --args' : `the arguments in ${source}`} ${problem}`, {
       kind: 'usage',
       remedy: ERRORS['step-args'].remedy,
-      ...(cause === undefined ? {} : { cause }),
+      ...defined({ cause }),
     })
   let text = source
   try {

@@ -1,5 +1,5 @@
 import { openOnSavedPort, savedPorts, type Served } from '../../lab/index.js'
-import { opening, type Logger } from '../../runtime/index.js'
+import { defined, opening, type Logger } from '../../runtime/index.js'
 
 /** BMCs that are served, and the words for it. */
 export interface ServedBmcs extends AsyncDisposable {
@@ -25,7 +25,7 @@ export const serveBmcs = (
 ): Promise<ServedBmcs> =>
   opening(async (scope) => {
     const { tls } = stage
-    const openRedfish = (port: number) => stage.redfish({ port, allowedHosts, ...(tls ? { tls } : {}) })
+    const openRedfish = (port: number) => stage.redfish({ port, allowedHosts, ...defined({ tls: tls ?? undefined }) })
     const lost = 'clients no longer find the BMCs; give them the new address'
     const redfish =
       redfishPort === undefined
@@ -43,10 +43,10 @@ export const serveBmcs = (
     })
     const listed = ports.map(([id, port]) => `${port} (${id})`).join(', ')
     return {
-      event: {
-        ...(redfish ? { redfish_url: redfish.url } : {}),
-        ...(ipmi ? { ipmi_ports: Object.fromEntries(ports) } : {}),
-      },
+      event: defined({
+        redfish_url: redfish ? redfish.url : undefined,
+        ipmi_ports: ipmi ? Object.fromEntries(ports) : undefined,
+      }),
       lines: [
         ...(redfish ? [`  BMCs by Redfish, a system for each machine, at ${redfish.url}/redfish/v1/Systems`] : []),
         ...(ipmi ? [`  BMCs by IPMI at 127.0.0.1, UDP ports ${listed === '' ? 'for no machine' : listed}`] : []),

@@ -10,6 +10,7 @@ import {
 import { manifestFindingLine, wantedHosts, type RamdiskSource, type WantedHost } from '../../metal3/index.js'
 import type { Stage } from '../../lab/index.js'
 import {
+  defined,
   errorChain,
   systemClock,
   UserError,
@@ -92,7 +93,7 @@ export function reconcileHosts({ stage, ramdisk, ...options }: HostsOptions): As
     behaviours: new Behaviours([]),
     announce: () => {},
     ironic: stage,
-    ...(ramdisk ? { settings: { ramdisk } } : {}),
+    ...defined({ settings: ramdisk ? { ramdisk } : undefined }),
   })
   const applied = new AppliedHosts({ kube, logger, ironic: stage, onChange })
   const noted = new Set<string>()

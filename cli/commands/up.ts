@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import {
+  defined,
   errorChain,
   type Clock,
   type ClockMode,
@@ -62,17 +63,15 @@ export async function up(
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
   await using served = await serve({
     ironic: ironicOf(options, configFiles),
-    ...(options.host === undefined ? {} : { host: options.host }),
-    ...(options.port === undefined ? {} : { port: options.port }),
+    ...defined({ host: options.host, port: options.port }),
     allowedHosts: options['allowed-host'],
     nodes: options.nodes ?? 0,
-    ...(options.hardware === undefined ? {} : { hardware: await readHardware(options.hardware) }),
+    ...defined({ hardware: options.hardware === undefined ? undefined : await readHardware(options.hardware) }),
     ...bmcAccountOf(options, 'each BMC then has the account of the first node that names it'),
     stateDir: options['state-dir'] ?? null,
     realistic: options.realistic ?? false,
     imageCache: await imagesOf(options, environment),
-    ...(options.steps ? { managers: await loadManagers(options.steps) } : {}),
-    ...(liveImages ? { liveImages } : {}),
+    ...defined({ managers: options.steps ? await loadManagers(options.steps) : undefined, liveImages }),
     clock,
     random: systemRandom,
     logger,
@@ -83,7 +82,7 @@ export async function up(
   for (const fault of faults) served.stage.faults.add(fault)
   if (options.verbose) served.stage.journal.listen((entry) => say(entry, entryLine(entry)))
   using objectFile = objectFileOf(options, (sentence) => logger('warn', sentence))
-  const kube = openKube({ clock, random: systemRandom, ...(objectFile ? { file: objectFile } : {}) })
+  const kube = openKube({ clock, random: systemRandom, ...defined({ file: objectFile }) })
   const kubePort = options['kube-api']
   const { tls } = served.stage
   const openKubeApi = (port: number) =>
@@ -93,8 +92,7 @@ export async function up(
       allowedHosts: options['allowed-host'],
       clock,
       logger,
-      ...(kubeToken === undefined ? {} : { token: kubeToken }),
-      ...(tls ? { tls } : {}),
+      ...defined({ token: kubeToken, tls: tls ?? undefined }),
     })
   await using kubeApi =
     kubePort === undefined
@@ -120,18 +118,17 @@ export async function up(
     event: 'ready',
     ironic_url: served.url,
     environment: variables,
-    ...(uiUrl ? { ui_url: uiUrl } : {}),
-    ...(kubeApi ? { kube_api_url: kubeApi.url } : {}),
+    ...defined({ ui_url: uiUrl || undefined, kube_api_url: kubeApi ? kubeApi.url : undefined }),
     ...bmcs.event,
-    ...(images
-      ? {
-          images: {
+    ...defined({
+      images: images
+        ? {
             url: images.url,
             live: images.architectures.map((architecture) => ({ architecture, ...images.urls(architecture)! })),
             ramdisk: images.oldRamdisk,
-          },
-        }
-      : {}),
+          }
+        : undefined,
+    }),
   }
   say(ready, [
     ...readyLines(served, { users: options.htpasswd, variables, nodes: watching.summary(), uiUrl }),
@@ -220,7 +217,7 @@ async function liveImagesRequest(
   // The machines of this command call this Ironic, and only it knows its address: none is read from the options.
   const { ironicUrls: _, ...agent } = await agentOptionsOf(options, variables, 'http://127.0.0.1')
   const port = options['image-port']
-  return { files, byDefault, agent, allowedHosts: options['allowed-host'], ...(port === undefined ? {} : { port }) }
+  return { files, byDefault, agent, allowedHosts: options['allowed-host'], ...defined({ port }) }
 }
 
 /** Flags of ironstage stand for options of Ironic; `--set` wins over them. */
@@ -238,7 +235,7 @@ function ironicOf(options: UpOptions, files: readonly ConfigFile[]): IronicConfi
   ]
   // The options' schemas allow only the known values.
   const { profile, 'ironic-release': release } = options as { profile?: ProfileName; 'ironic-release'?: IronicRelease }
-  return { files, set, ...(profile ? { profile } : {}), ...(release ? { release } : {}) }
+  return { files, set, ...defined({ profile, release }) }
 }
 
 /** Variables that BareMetal Operator and OpenStack clients read. */

@@ -1,5 +1,5 @@
 import type { NodeDetails } from '../../lab/index.js'
-import { errorChain, systemClock, type Clock } from '../../runtime/index.js'
+import { defined, errorChain, systemClock, type Clock } from '../../runtime/index.js'
 import {
   deploymentHtml,
   type DeploymentEvent,
@@ -42,7 +42,7 @@ export async function watched(
   let report: DeploymentReport
   try {
     report = await deployment({
-      ...(reportFile === undefined ? {} : { onDetails: (found) => (details = found) }),
+      ...defined({ onDetails: reportFile === undefined ? undefined : (found) => (details = found) }),
       clock,
       signal: stopped,
       logger: logTo(environment, json),

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { checkConsole, type Customization } from '../../coreos/index.js'
 import type { CustomizeFlags } from './customize-options.js'
 import { namedFiles, type LiveCommand } from './live-files.js'
@@ -22,7 +23,7 @@ export async function wishesOf(flags: CustomizeFlags, { environment }: LiveComma
   }
   return {
     destIgnition: await namedFiles(flags.destIgnition),
-    ...(destDevice === undefined ? {} : { destDevice }),
+    ...defined({ destDevice }),
     destConsole,
     destKargAppend,
     destKargDelete,

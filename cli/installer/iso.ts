@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { bytesSource, openFileSource, overlay, type FileSource, type Patch } from '../../bytes/index.js'
 import {
   customize,
@@ -220,7 +221,7 @@ export async function extractMinimalIso(
   await read(path, command, async (iso, image) => {
     const { rootfsUrl, outputRootfs } = options
     const open = (minimal: Parameters<typeof openLiveIso>[0]) => openLiveIso(minimal, clock)
-    const minimal = await minimalIso(image, iso, { ...(rootfsUrl === undefined ? {} : { rootfsUrl }), clock, open })
+    const minimal = await minimalIso(image, iso, { ...defined({ rootfsUrl }), clock, open })
     if (outputRootfs !== undefined) {
       const rootfs = 'IMAGES/PXEBOOT/ROOTFS.IMG'
       const entry = await LiveImageError.during(`looking up '${rootfs}'`, () => iso.filesystem.find(rootfs))

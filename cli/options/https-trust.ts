@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import type { ClientTls } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
 import { readText } from './input-files.js'
@@ -9,9 +10,9 @@ export async function accessBy(
   { variables }: Environment,
 ): Promise<IronicAccess> {
   const { headers, tls } = await accessOf(variables)
-  const own: ClientTls = {
-    ...(ca === undefined ? {} : { ca: await readText(ca, 'file with certificates') }),
-    ...(insecure === undefined ? {} : { insecure }),
-  }
+  const own: ClientTls = defined({
+    ca: ca === undefined ? undefined : await readText(ca, 'file with certificates'),
+    insecure,
+  })
   return { headers, tls: { ...tls, ...own } }
 }

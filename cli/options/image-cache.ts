@@ -1,4 +1,4 @@
-import { parseSize, readNamedText } from '../../runtime/index.js'
+import { defined, parseSize, readNamedText } from '../../runtime/index.js'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { metalImageOf } from '../../coreos/index.js'
@@ -35,9 +35,11 @@ export async function imagesOf(options: CacheOptions, { variables }: Environment
     folder: none ? null : cacheFolder(options, variables),
     proxies,
     as: FORMS.find((form) => form === as) ?? 'fetched',
-    ...(size === undefined ? {} : { limit: parseSize(size) }),
-    ...(ca === undefined ? {} : { ca: await textOf(ca, '--image-ca') }),
-    ...(keys === undefined ? {} : { trusted: await Promise.all(keys.map((key) => textOf(key, '--image-key'))) }),
+    ...defined({
+      limit: size === undefined ? undefined : parseSize(size),
+      ca: ca === undefined ? undefined : await textOf(ca, '--image-ca'),
+      trusted: keys === undefined ? undefined : await Promise.all(keys.map((key) => textOf(key, '--image-key'))),
+    }),
   }
 }
 
@@ -63,7 +65,7 @@ export async function imageNamed(
   }
   if (isStreamFile(named)) return imageOfFile(named, fetching, surroundings)
   const { url, sha256 } = await streamImage(named, MACHINE, fetching, surroundings)
-  return { image: url, ...(sha256 === null ? {} : { imageSha256: sha256 }) }
+  return { image: url, ...defined({ imageSha256: sha256 ?? undefined }) }
 }
 
 /** The image of stream metadata in a file: the file beside it that has the published name, or else the published one. */

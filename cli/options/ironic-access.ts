@@ -1,5 +1,5 @@
 import { basicAuthorization } from '../../bytes/index.js'
-import { UserError, readNamedText } from '../../runtime/index.js'
+import { UserError, defined, readNamedText } from '../../runtime/index.js'
 import type { ClientTls } from '../../wire/index.js'
 
 /** Access to an Ironic elsewhere. */
@@ -9,7 +9,7 @@ export interface IronicAccess {
 }
 
 const usage = (message: string, remedy: string, cause?: unknown): UserError =>
-  new UserError('ironic-access', message, { kind: 'usage', remedy, ...(cause === undefined ? {} : { cause }) })
+  new UserError('ironic-access', message, { kind: 'usage', remedy, ...defined({ cause }) })
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -45,7 +45,7 @@ export async function accessOf(variables: Variables): Promise<IronicAccess> {
       })
     : undefined
   const insecure = /^(1|true|yes)$/i.test(variables['IRONIC_INSECURE'] ?? '')
-  return { headers: credentialsIn(variables), tls: { insecure, ...(ca === undefined ? {} : { ca }) } }
+  return { headers: credentialsIn(variables), tls: { insecure, ...defined({ ca }) } }
 }
 
 function credentialsIn(variables: Variables): Record<string, string> {

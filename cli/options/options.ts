@@ -1,5 +1,5 @@
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
-import { nearest, UserError, readNamedText, readNested } from '../../runtime/index.js'
+import { defined, nearest, UserError, readNamedText, readNested } from '../../runtime/index.js'
 import { OPTIONS, variableOf, type OptionName, type Options } from './option-table.js'
 import type { OptionShape } from './table/shape.js'
 import { SECRET_VARIABLES } from './secrets.js'
@@ -42,7 +42,7 @@ export async function resolveOptions<N extends OptionName>(
 
 async function configSource(file: string, names: readonly OptionName[]): Promise<Source> {
   const usage = (message: string, remedy: string, cause?: unknown) =>
-    new UserError('config-file', message, { kind: 'usage', remedy, ...(cause === undefined ? {} : { cause }) })
+    new UserError('config-file', message, { kind: 'usage', remedy, ...defined({ cause }) })
   let values: unknown
   try {
     // The parser loads only when there is a config file.

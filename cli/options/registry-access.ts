@@ -1,6 +1,6 @@
 import { authFiles, readMirrors } from '../../registry/index.js'
 import type { RegistrySettings } from '../../runs/index.js'
-import { systemClock } from '../../runtime/index.js'
+import { defined, systemClock } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 
 /** The files with credentials and mirrors of registries. */
@@ -10,6 +10,6 @@ export async function registryOf(
 ): Promise<RegistrySettings> {
   return {
     auth: authFiles(variables, authfile),
-    ...(mirrors === undefined ? {} : { mirrors: await readMirrors(mirrors, systemClock()) }),
+    ...defined({ mirrors: mirrors === undefined ? undefined : await readMirrors(mirrors, systemClock()) }),
   }
 }

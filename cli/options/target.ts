@@ -1,6 +1,6 @@
 import { openRealTarget, planText, type RealTarget, type RealTargetRequest } from '../../runs/index.js'
 import { readPartitions } from '../../steps/index.js'
-import { systemRandom, type Clock } from '../../runtime/index.js'
+import { defined, systemRandom, type Clock } from '../../runtime/index.js'
 import type { Capability } from '../../targets/index.js'
 import type { Environment } from '../environment.js'
 import { logTo } from '../output/log.js'
@@ -57,9 +57,14 @@ export function realTarget(options: TargetOptions): RealTargetRequest | null {
     ssh: {
       hostKeys: options['host-key'] ?? [],
       stageImage: options['stage-image'] ?? false,
-      ...(options['ssh-config'] === undefined
-        ? {}
-        : { configFile: options['ssh-config'] === 'none' ? null : options['ssh-config'] }),
+      ...defined({
+        configFile:
+          options['ssh-config'] === undefined
+            ? undefined
+            : options['ssh-config'] === 'none'
+              ? null
+              : options['ssh-config'],
+      }),
     },
   }
 }

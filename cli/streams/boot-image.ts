@@ -12,7 +12,7 @@ import {
 } from '../../coreos/index.js'
 import { isImagePlace, parsePlace } from '../../registry/index.js'
 import { generateBootImage } from '../../runs/index.js'
-import { silent, systemClock } from '../../runtime/index.js'
+import { defined, silent, systemClock } from '../../runtime/index.js'
 import type { GenerateFlags, InfoFlags } from './boot-image-commands.js'
 import type { Environment } from '../environment.js'
 import { fetchProgress } from '../output/fetch-progress.js'
@@ -43,7 +43,7 @@ export async function bootImageGenerate(
 ): Promise<number> {
   refuseRuntime(flags.runtime)
   const { architecture = hostArchitecture(), directory, ignition, baseUrl } = flags
-  const stream = await streamOf(release, { ...flags, ...(baseUrl === undefined ? {} : { baseUrl }) }, environment)
+  const stream = await streamOf(release, { ...flags, ...defined({ baseUrl }) }, environment)
   const image = bootImageFor(stream, architecture, platform)
   if (image.kind === 'amis') {
     environment.stdout.contents(documentText({ amis: image.amis }))
@@ -62,7 +62,7 @@ export async function bootImageGenerate(
     signal: environment.stopped,
     ...fetchProgress(environment.stderr),
     ...(release === undefined ? besideStream(flags.stream ?? '') : {}),
-    ...(ignition === undefined ? {} : { ignition: await configOf(ignition, environment) }),
+    ...defined({ ignition: ignition === undefined ? undefined : await configOf(ignition, environment) }),
   })
   for (const path of paths) environment.stdout.line(path)
   if (kargs !== null) environment.stderr.program(`PXE configuration must include kernel arguments:\n\t${kargs}\n`)

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import type { Images } from '../../registry/index.js'
 import { isStreamFile, openImages, openStream } from '../../runs/index.js'
-import { systemClock } from '../../runtime/index.js'
+import { defined, systemClock } from '../../runtime/index.js'
 import type { ImageCacheRequest } from '../../lab/index.js'
 import type { DownloadPolicy, Stream } from '../../coreos/index.js'
 import type { Environment } from '../environment.js'
@@ -14,19 +14,19 @@ import { resolveOptions } from '../options/options.js'
 /** Options for fetching: the cache, proxies and certificates. */
 export async function fetchingOf(flags: FetchFlags, environment: Environment): Promise<ImageCacheRequest> {
   const { cacheDir, cache = true, imageCa, imageKey } = flags
-  const ownOptions = {
-    ...(cacheDir === undefined ? {} : { 'cache-dir': cacheDir }),
-    ...(cache ? {} : { 'no-cache': true }),
-    ...(imageCa === undefined ? {} : { 'image-ca': imageCa }),
-    ...(imageKey === undefined ? {} : { 'image-key': imageKey }),
-  }
+  const ownOptions = defined({
+    'cache-dir': cacheDir,
+    'no-cache': cache ? undefined : true,
+    'image-ca': imageCa,
+    'image-key': imageKey,
+  })
   const options = await resolveOptions(IMAGE_CACHE_OPTIONS, ownOptions, environment.variables)
   return imagesOf(options, environment)
 }
 
 /** The mirror to use, and whether the network may be used. */
 export const downloadPolicyOf = ({ mirror, offline = false, insecure = false }: FetchFlags): DownloadPolicy => ({
-  ...(mirror === undefined ? {} : { mirror }),
+  ...defined({ mirror }),
   offline,
   insecure,
 })
@@ -54,7 +54,7 @@ export async function streamFor(named: string, flags: FetchFlags, environment: E
       stream: named,
       ...downloadPolicyOf(flags),
       registry: await registryOf(flags, environment),
-      ...(streamBaseUrl === undefined ? {} : { streamBaseUrl }),
+      ...defined({ streamBaseUrl }),
     },
     {
       folder: folder === null ? null : `${folder}-streams`,

@@ -19,6 +19,7 @@ import {
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { metalImage } from '../../machine/index.js'
 import {
+  defined,
   isDiskFull,
   makeFolder,
   packageVersion,
@@ -119,7 +120,7 @@ async function makeImages({
     digested[kind] = {
       name: names[kind],
       sha256: sha256Hex(bytes),
-      ...(inside ? { uncompressedSha256: sha256Hex(inside) } : {}),
+      ...defined({ uncompressedSha256: inside ? sha256Hex(inside) : undefined }),
     }
   }
   const live = smallLiveImage({ name, version, architecture })

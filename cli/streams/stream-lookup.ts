@@ -9,7 +9,7 @@ import {
   type RegionalCloud,
   type Stream,
 } from '../../coreos/index.js'
-import { columnLines, systemClock } from '../../runtime/index.js'
+import { columnLines, defined, systemClock } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { FetchFlags } from './fetch-options.js'
 import { streamFor } from './fetching.js'
@@ -51,10 +51,7 @@ async function lookedIn(named: string, flags: LookupFlags, environment: Environm
   const { pin, pinSha256 } = flags
   if (pin === undefined && pinSha256 === undefined) return streamFor(named, flags, environment)
   const shelf = { folder: dirname(named), name: basename(named), clock: systemClock() }
-  const wanted = {
-    ...(pin === undefined ? {} : { date: pin }),
-    ...(pinSha256 === undefined ? {} : { sha256: pinSha256 }),
-  }
+  const wanted = defined({ date: pin, sha256: pinSha256 })
   return (await pinnedStream(shelf, wanted)).stream
 }
 

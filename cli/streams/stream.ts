@@ -22,7 +22,7 @@ import {
   type ReleaseIndex,
   type Stream,
 } from '../../coreos/index.js'
-import { systemClock, UserError } from '../../runtime/index.js'
+import { defined, systemClock, UserError } from '../../runtime/index.js'
 import { packageVersion } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { readInputs, readText } from '../options/input-files.js'
@@ -159,9 +159,7 @@ function converted(read: readonly Metadata[], flags: ConvertFlags, now: string, 
   if (flags.to === 'index') return documentText(indexOf(releases, flags, now, target))
   const before = target === null ? null : STREAM.read(target, flags.target ?? 'the target')
   const generator = `ironstage ${packageVersion()}`
-  return documentText(
-    updateStream(before, releases, { now, generator, ...(flags.name === undefined ? {} : { name: flags.name }) }),
-  )
+  return documentText(updateStream(before, releases, { now, generator, ...defined({ name: flags.name }) }))
 }
 
 /** The releases of a stream, oldest first; those of the target stay. */
@@ -180,9 +178,9 @@ function indexOf(releases: readonly Release[], flags: ConvertFlags, now: string,
 function releasesOf(read: readonly Metadata[], { to, name, baseUrl, signatures }: ConvertFlags): Release[] {
   const options = {
     signatures,
-    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...defined({ baseUrl }),
     // A release's URLs contain the name of its stream; a stream's do not.
-    ...(to === 'release' && name !== undefined ? { streamName: name } : {}),
+    ...defined({ streamName: to === 'release' && name !== undefined ? name : undefined }),
   }
   const builds = read.flatMap((one) => (one.kind === 'build' ? [one.value] : []))
   const unnamed = builds.find((build) => streamOfBuild(build) === undefined)

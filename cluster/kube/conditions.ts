@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/index.js'
+import { defined, type Clock } from '../../runtime/index.js'
 import type { Condition } from './object.js'
 
 /** RFC 3339, in seconds, as Kubernetes writes its times. */
@@ -17,9 +17,7 @@ export function withCondition(
   const changed: Condition = {
     type,
     status,
-    ...(reason === undefined ? {} : { reason }),
-    ...(message === undefined ? {} : { message }),
-    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+    ...defined({ reason, message, observedGeneration }),
     lastTransitionTime: before?.status === status ? before.lastTransitionTime : kubeTime(clock.now()),
   }
   return before ? conditions.map((one) => (one === before ? changed : one)) : [...conditions, changed]

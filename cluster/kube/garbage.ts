@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import type { ObjectName } from './kube-client.js'
 import type { Kind } from './kinds.js'
 import type { OwnerReference } from './object.js'
@@ -19,7 +20,7 @@ const keyOf = ({ kind, namespace = '', name }: Place): string => `${kind}/${name
 const placeOf = ({ kind, metadata: { name, namespace } }: Stored): Place => ({
   kind,
   name,
-  ...(namespace === undefined ? {} : { namespace }),
+  ...defined({ namespace }),
 })
 
 /**

@@ -11,6 +11,7 @@ import {
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import {
+  defined,
   errorChain,
   hostBoot,
   isDiskFull,
@@ -92,7 +93,7 @@ export function openObjectFile(path: string, onLoss: (sentence: string) => void 
       const line: Line = {
         resourceVersion: Number(object.metadata.resourceVersion),
         object,
-        ...(isDeleted ? { deleted: true } : {}),
+        ...defined({ deleted: isDeleted ? true : undefined }),
       }
       const { text, digest } = sealedLine(line, file.seal.digest)
       try {

@@ -1,4 +1,4 @@
-import { isNestedDeeper, uuid, type Clock, type Random } from '../../runtime/index.js'
+import { defined, isNestedDeeper, uuid, type Clock, type Random } from '../../runtime/index.js'
 import { admitted, coreErrors, dropsStatusOnCreate } from './admission.js'
 import { ChangeLog } from './change-log.js'
 import { Garbage } from './garbage.js'
@@ -225,8 +225,10 @@ export class ObjectStore {
     return {
       // Wrong types are found by the check of what is made of it.
       name: (name === undefined || name === '' ? prefix && `${prefix}${this.#suffix()}` : name) as string,
-      ...(prefix === '' ? {} : { generateName: prefix }),
-      ...(KINDS[kind].isNamespaced ? { namespace: (namespace ?? DEFAULT_NAMESPACE) as string } : {}),
+      ...defined({
+        generateName: prefix === '' ? undefined : prefix,
+        namespace: KINDS[kind].isNamespaced ? ((namespace ?? DEFAULT_NAMESPACE) as string) : undefined,
+      }),
       uid: uuid(this.#parts.random),
       resourceVersion: '',
       generation: 1,

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { KINDS, type Kind } from './kinds.js'
 import type { KubeStatus } from './kube-client.js'
 import { KubeRefusal } from './kube-refusal.js'
@@ -20,14 +21,14 @@ export function refusal(code: number, reason: Reason, message: string, details?:
     status: 'Failure',
     message,
     reason,
-    ...(details ? { details } : {}),
+    ...defined({ details }),
     code,
   })
 }
 
 const detailsOf = (kind: Kind, name: string): NonNullable<KubeStatus['details']> => {
   const { group, plural } = KINDS[kind]
-  return { name, ...(group === '' ? {} : { group }), kind: plural }
+  return { name, ...defined({ group: group === '' ? undefined : group }), kind: plural }
 }
 
 export const notFound = (kind: Kind, name: string): KubeRefusal =>

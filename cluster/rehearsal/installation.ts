@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { UPDATES } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
 import { apiVersionOf } from '../kube/kinds.js'
 import type { BareMetalProviderSpec } from '../kube/kinds/machine.js'
@@ -38,7 +39,7 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
     metadata: {
       name: WORKERS,
       namespace: NAMESPACE,
-      ...(pinned ? { annotations: PINNED } : {}),
+      ...defined({ annotations: pinned ? PINNED : undefined }),
     },
     spec: {
       replicas: workers,
@@ -55,12 +56,12 @@ const PINNED = { [UPDATES]: 'None' }
 /** Settings with which machines of a role are installed from the boot image of a release. */
 export function providerSpec({ bootImage, sha256, method }: PreparedRelease, role: string): BareMetalProviderSpec {
   return {
-    ...(method === 'coreos' ? { customDeploy: { method: 'install_coreos' } } : {}),
+    ...defined({ customDeploy: method === 'coreos' ? { method: 'install_coreos' } : undefined }),
     image: {
       url: bootImage,
       checksum: sha256,
       checksumType: 'sha256',
-      ...(method === 'qcow2' ? { format: 'qcow2' } : {}),
+      ...defined({ format: method === 'qcow2' ? 'qcow2' : undefined }),
     },
     userData: { name: `${role}-user-data` },
   }
@@ -81,7 +82,7 @@ export async function connectHosts(
     const number = stage.machines.list().length + 1
     const name = `host-${number}`
     const known = stage.spec(number)
-    const bmc = { ...known.bmc!, ...(password === undefined ? {} : { password: BMC_PASSWORD }) }
+    const bmc = { ...known.bmc!, ...defined({ password: password === undefined ? undefined : BMC_PASSWORD }) }
     const since = supportedSince === undefined ? {} : { supportedSince }
     await cluster.until(stage.machines.create({ ...known, id: name, bmc, ...since }))
     const credentialsName = password === undefined ? BMC_SECRET : `${BMC_SECRET}-of-${name}`
@@ -95,7 +96,7 @@ export async function connectHosts(
         online: true,
         bmc: { address: `${driver}+http://${bmc.address}/redfish/v1/Systems/${bmc.systemId}`, credentialsName },
         bootMACAddress: known.nics[0]!.mac,
-        ...(network === undefined ? {} : { preprovisioningNetworkDataName: networkSecretOf(name) }),
+        ...defined({ preprovisioningNetworkDataName: network === undefined ? undefined : networkSecretOf(name) }),
       },
     })
   }

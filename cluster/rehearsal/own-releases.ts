@@ -10,7 +10,7 @@ import {
   type Stream,
 } from '../../coreos/index.js'
 import { parsePlace, type Images } from '../../registry/index.js'
-import { checkNesting, readNested, UserError } from '../../runtime/index.js'
+import { checkNesting, defined, readNested, UserError } from '../../runtime/index.js'
 import { BOOT_IMAGES } from '../actors/machine-config-operator/names.js'
 import type { Manifest, ManifestObject } from '../site/releases.js'
 import type { Scenario, ScenarioFile, ScenarioRelease } from './scenario.js'
@@ -62,8 +62,7 @@ export async function readOwnRelease(images: Images, named: string): Promise<Own
     coreos: machineOsVersion(release) ?? base,
     stream,
     family: systemOfVersion(base) === 'fcos' ? 'fcos' : 'rhcos',
-    ...(agentImage === undefined ? {} : { agentImage }),
-    ...(build ? { bootimage: JSON.stringify(build) } : {}),
+    ...defined({ agentImage, bootimage: build ? JSON.stringify(build) : undefined }),
     ...objectsIn(await release.manifests()),
   }
 }
@@ -113,10 +112,10 @@ export async function withOwnReleases(
     const { base, coreos, family } = own ?? {}
     found[key] = {
       ...(own && coreos !== undefined && base !== undefined ? { coreos, ...(base === coreos ? {} : { base }) } : {}),
-      ...(family === undefined ? {} : { family }),
+      ...defined({ family }),
       ...wanted,
       version: own?.version ?? version!,
-      ...(own ? { own } : {}),
+      ...defined({ own }),
     }
   }
   return { ...scenario, releases: found }

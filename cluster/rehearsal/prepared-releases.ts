@@ -12,7 +12,7 @@ import {
 } from '../../coreos/index.js'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { liveVersion, metalImage, qcow2Image } from '../../machine/index.js'
-import { held, makeFolder, UserError, type Clock } from '../../runtime/index.js'
+import { defined, held, makeFolder, UserError, type Clock } from '../../runtime/index.js'
 import { makeRelease, type MadeRelease } from '../site/make-release.js'
 import type { Site } from '../site/site.js'
 import type { ScenarioRelease } from './scenario.js'
@@ -85,9 +85,9 @@ export async function prepareRelease(
       agentImage,
       bootImages: JSON.stringify(stream),
       bootimage: own?.bootimage ?? buildOf(system, installs),
-      ...(own ? { manifests: own.manifests } : {}),
+      ...defined({ manifests: own ? own.manifests : undefined }),
       operators: ['machine-api', 'baremetal', 'machine-config'],
-      ...(wanted.deployImage === undefined ? {} : { deployImage: wanted.deployImage }),
+      ...defined({ deployImage: wanted.deployImage }),
     },
     clock,
   )

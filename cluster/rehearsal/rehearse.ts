@@ -1,4 +1,4 @@
-import { errorChain, UserError, type Logger } from '../../runtime/index.js'
+import { defined, errorChain, UserError, type Logger } from '../../runtime/index.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
 import type { Notice } from '../actors/actor.js'
 import { act, actText } from './acts.js'
@@ -44,7 +44,7 @@ export async function rehearse(scenario: Scenario, options: RehearseOptions): Pr
       actor: SHORT_NAMES[actor] ?? actor,
       ...now(),
       does,
-      ...(because === undefined ? {} : { because }),
+      ...defined({ because }),
     })
   const failures: string[] = []
   let checks = 0

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../bytes/index.js'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, type Clock } from '../../runtime/index.js'
+import { defined, held, type Clock } from '../../runtime/index.js'
 import type { Manifest, ManifestObject, ReleasePayload } from './releases.js'
 import { payloadDigest } from './releases.js'
 import type { SiteRegistry } from './container-registry.js'
@@ -70,7 +70,7 @@ export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, cl
   const payload: ReleasePayload = {
     version,
     manifests,
-    ...(wanted.bootimage === undefined ? {} : { bootimage: wanted.bootimage }),
+    ...defined({ bootimage: wanted.bootimage }),
   }
   const image = `${REPOSITORY}@${payloadDigest(payload)}`
   registry.publish(image, { payload })

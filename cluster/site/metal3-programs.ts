@@ -1,5 +1,5 @@
 import { copyIso } from '../../coreos/index.js'
-import { held } from '../../runtime/index.js'
+import { defined, held } from '../../runtime/index.js'
 import { PullFailure } from '../../machine/index.js'
 import type { ActorParts } from '../actors/actor.js'
 import { runBareMetalOperator } from '../actors/baremetal-operator/baremetal-operator.js'
@@ -41,7 +41,7 @@ export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Opt
           images: site.shared,
           ironicUrl: environment(container, 'IRONIC_BASE_URL'),
           agentImage: environment(container, 'IRONIC_AGENT_IMAGE'),
-          ...(registriesConf === undefined ? {} : { registriesConf }),
+          ...defined({ registriesConf }),
         })
         port = controller.port
         return controller

@@ -1,4 +1,4 @@
-import { seconds } from '../../runtime/index.js'
+import { defined, seconds } from '../../runtime/index.js'
 import { runActor, type ActorParts } from '../actors/actor.js'
 import { withCondition } from '../kube/conditions.js'
 import type { ObjectName } from '../kube/kube-client.js'
@@ -107,7 +107,11 @@ export function runPods(parts: PodsParts): AsyncDisposable {
           } catch (error) {
             signal.throwIfAborted()
             const because = error instanceof Error ? error.message : undefined
-            announce({ actor: 'kubelet', does: `cannot start ${at.name}`, ...(because ? { because } : {}) })
+            announce({
+              actor: 'kubelet',
+              does: `cannot start ${at.name}`,
+              ...defined({ because: because || undefined }),
+            })
             await report(deployment, false, 'ErrImagePull')
             throw error
           }

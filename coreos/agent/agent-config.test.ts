@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import { agentConfig } from './agent-config.js'
 import { agentOf } from './agent-in-config.js'
 import { validateIgnition, type SpecConfig } from '../../ignition/index.js'
@@ -232,7 +233,7 @@ describe('defaults', () => {
 
   test('the agent trusts the CA bundle when it verifies certificates', () => {
     const cafile = (tls?: 'on') =>
-      agentOf(agentConfig({ ...least, caBundle: 'PEM', ...(tls ? { tls } : {}) }))!.options['cafile']
+      agentOf(agentConfig({ ...least, caBundle: 'PEM', ...defined({ tls }) }))!.options['cafile']
     expect(cafile('on')).toBe('/mnt/coreos/etc/pki/ca-trust/source/anchors/ca.crt')
     expect(cafile()).toBeUndefined()
   })

@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError, defined } from '../../runtime/index.js'
 import { discreet, findingLine, type SpecConfig, validateIgnition } from '../../ignition/index.js'
 import { checkOptions } from './agent-option-checks.js'
 import { confFile, otherFiles } from './agent-files.js'
@@ -49,7 +49,9 @@ export function agentConfig(options: AgentConfigOptions): SpecConfig {
   })
   const config: SpecConfig = {
     ignition: { version: VERSIONS[template] },
-    ...(sshKeys.length === 0 ? {} : { passwd: { users: [{ name: 'core', sshAuthorizedKeys: [...sshKeys] }] } }),
+    ...defined({
+      passwd: sshKeys.length === 0 ? undefined : { users: [{ name: 'core', sshAuthorizedKeys: [...sshKeys] }] },
+    }),
     storage: { files: [confFile(checked, { ironic, inspection }), ...otherFiles(checked, { image, ironic })] },
     systemd: { units: [{ name: AGENT_UNIT, enabled: true, contents }] },
   }

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { maskedAddresses } from '../../bytes/index.js'
 import type { SpecFile } from '../../ignition/index.js'
 import type { AgentConfigOptions, AgentTls } from './agent-options.js'
@@ -16,10 +17,12 @@ export function confFile(
   const settings: Record<string, string> = {
     api_url: urls.ironic.join(','),
     inspection_callback_url: urls.inspection.join(','),
-    ...(isOriginal && tls !== 'insecure' ? {} : { insecure: insecure(tls) ? 'True' : 'False' }),
-    ...(isOriginal && vlanInterfaces === undefined ? {} : { enable_vlan_interfaces: vlans }),
+    ...defined({
+      insecure: isOriginal && tls !== 'insecure' ? undefined : insecure(tls) ? 'True' : 'False',
+      enable_vlan_interfaces: isOriginal && vlanInterfaces === undefined ? undefined : vlans,
+    }),
     // The unit mounts the host's root file system there.
-    ...(tls === 'on' && caBundle !== undefined ? { cafile: `/mnt/coreos${CA_FILE}` } : {}),
+    ...defined({ cafile: tls === 'on' && caBundle !== undefined ? `/mnt/coreos${CA_FILE}` : undefined }),
     ...agentOptions,
   }
   const lines = ['[DEFAULT]', ...Object.entries(settings).map(([name, value]) => `${name} = ${value}`), '']

@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError, defined } from '../../runtime/index.js'
 import { sshKeyFingerprint } from '../../ignition/index.js'
 import type { AgentConfigOptions } from './agent-options.js'
 
@@ -44,8 +44,10 @@ export function checkOptions(options: AgentConfigOptions): AgentConfigOptions {
   }
   return {
     ...options,
-    ...(options.sshKeys ? { sshKeys: options.sshKeys.map(sshKey) } : {}),
-    ...(pullSecret === undefined ? {} : { pullSecret: authFile(pullSecret) }),
+    ...defined({
+      sshKeys: options.sshKeys ? options.sshKeys.map(sshKey) : undefined,
+      pullSecret: pullSecret === undefined ? undefined : authFile(pullSecret),
+    }),
   }
 }
 

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { during, held, UserError, type Clock } from '../../runtime/index.js'
+import { defined, during, held, UserError, type Clock } from '../../runtime/index.js'
 import { type ByteSource, openFileSource, sha256Hex } from '../../bytes/index.js'
 import { openLiveIso, type LiveIso } from '../live/live-iso.js'
 import { pxeFiles } from '../live/pxe-files.js'
@@ -67,7 +67,7 @@ export async function openLiveImage(files: LiveImageFiles, clock: Clock): Promis
       kernel !== undefined && initramfs !== undefined && rootfs !== undefined
         ? { kernel: await open(kernel), initramfs: await open(initramfs), rootfs: await open(rootfs) }
         : await pxeOf(iso!)
-    return { architecture, ...(iso ? { iso } : {}), ...(pxe ? { pxe } : {}), [Symbol.asyncDispose]: dispose }
+    return { architecture, ...defined({ iso: iso || undefined, pxe }), [Symbol.asyncDispose]: dispose }
   } catch (error) {
     await dispose()
     throw error

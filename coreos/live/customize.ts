@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { stringify } from 'yaml'
-import { UserError } from '../../runtime/index.js'
+import { UserError, defined } from '../../runtime/index.js'
 import { parseIgnition } from '../../ignition/index.js'
 import { normalConsole } from './console.js'
 import { consoleNote } from './console-note.js'
@@ -102,7 +102,7 @@ export function customize(
         ? 'Boot media will automatically run installer.'
         : `Boot media will automatically install to ${installs.device} without confirmation.`,
     )
-    const config = { ...own, ...(files.size > 0 ? { 'copy-network': true } : {}) }
+    const config = { ...own, ...defined({ 'copy-network': files.size > 0 ? true : undefined }) }
     if (Object.keys(config).length > 0) addInstallerConfig('customize.yaml', yaml(config))
   }
   const config = live.text()
@@ -139,13 +139,13 @@ function installerConfigs(live: LiveConfig, features: OsFeatures): (name: string
 /** Installer settings from the `dest` fields; undefined when there are none. */
 function destinationSettings(customization: Customization): Record<string, unknown> | undefined {
   const { destIgnition = [], destDevice, destConsole = [], destKargAppend = [], destKargDelete = [] } = customization
-  const own = {
-    ...(destIgnition.length > 0 && { 'ignition-file': DEST_CONFIG }),
-    ...(destConsole.length > 0 && { console: destConsole.map(normalConsole) }),
-    ...(destKargAppend.length > 0 && { 'append-karg': destKargAppend }),
-    ...(destKargDelete.length > 0 && { 'delete-karg': destKargDelete }),
-    ...(destDevice !== undefined && { 'dest-device': destDevice }),
-  }
+  const own = defined({
+    'ignition-file': destIgnition.length > 0 ? DEST_CONFIG : undefined,
+    console: destConsole.length > 0 ? destConsole.map(normalConsole) : undefined,
+    'append-karg': destKargAppend.length > 0 ? destKargAppend : undefined,
+    'delete-karg': destKargDelete.length > 0 ? destKargDelete : undefined,
+    'dest-device': destDevice,
+  })
   return Object.keys(own).length > 0 ? own : undefined
 }
 
@@ -219,12 +219,16 @@ class LiveConfig {
   text(): string | undefined {
     const config = {
       ignition: {
-        ...(this.merge.length > 0 ? { config: { merge: this.merge } } : {}),
-        ...(this.authorities.length > 0 ? { security: { tls: { certificateAuthorities: this.authorities } } } : {}),
+        ...defined({
+          config: this.merge.length > 0 ? { merge: this.merge } : undefined,
+          security: this.authorities.length > 0 ? { tls: { certificateAuthorities: this.authorities } } : undefined,
+        }),
         version: VERSION,
       },
-      ...(this.#files.length > 0 ? { storage: { files: this.#files } } : {}),
-      ...(this.#units.length > 0 ? { systemd: { units: this.#units } } : {}),
+      ...defined({
+        storage: this.#files.length > 0 ? { files: this.#files } : undefined,
+        systemd: this.#units.length > 0 ? { units: this.#units } : undefined,
+      }),
     }
     const empty = Object.keys(config).length === 1 && Object.keys(config.ignition).length === 1
     return empty ? undefined : `${JSON.stringify(config)}\n`

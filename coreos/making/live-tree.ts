@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { cpio } from '../../bytes/index.js'
 
 /** Architectures of which CoreOS has live images. */
@@ -46,7 +47,7 @@ export function liveTree(options: LiveTreeOptions): LiveTree {
   const text = (what: string, times: number): Buffer =>
     Buffer.from(`${what} of ${label}, ${architecture}. `.repeat(times))
   const common: LiveTree = {
-    ...(features ? { 'coreos/features.json': Buffer.from(JSON.stringify(features)) } : {}),
+    ...defined({ 'coreos/features.json': features ? Buffer.from(JSON.stringify(features)) : undefined }),
     'images/pxeboot/vmlinuz': text('kernel', 80),
     'images/pxeboot/initrd.img': smallInitramfs(options),
     'images/pxeboot/rootfs.img': text('root filesystem', 1000),

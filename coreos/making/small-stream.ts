@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import type { Artifact } from '../metadata/artifact.js'
 import type { Stream, StreamArchitecture } from '../metadata/stream.js'
 
@@ -35,7 +36,7 @@ export function smallStream(options: {
   const artifact = ({ name, sha256, uncompressedSha256 }: DigestedFile): Artifact => ({
     location: `${baseUrl}${name}`,
     sha256,
-    ...(uncompressedSha256 === undefined ? {} : { 'uncompressed-sha256': uncompressedSha256 }),
+    ...defined({ 'uncompressed-sha256': uncompressedSha256 }),
   })
   const architecture = ({ metal, packing, ...live }: ArchitectureFiles): StreamArchitecture => ({
     artifacts: {

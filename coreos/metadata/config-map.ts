@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'yaml'
-import { checkNesting, readNested, UserError } from '../../runtime/index.js'
+import { checkNesting, defined, readNested, UserError } from '../../runtime/index.js'
 import { documentKind, documentText, object, parseJson, TEXT } from './document.js'
 import { STREAM, type Stream } from './stream.js'
 import { ERRORS } from '../errors.js'
@@ -45,7 +45,7 @@ export function bootImagesText({ releaseVersion, stream, streams }: BootImages):
       data: {
         releaseVersion,
         stream: documentText(stream),
-        ...(streams ? { streams: documentText(streams) } : {}),
+        ...defined({ streams: streams ? documentText(streams) : undefined }),
       },
     },
     { lineWidth: 0 },

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { UserError } from '../../runtime/index.js'
+import { UserError, defined } from '../../runtime/index.js'
 import type { Artifact, FileName } from './artifact.js'
 import type { BuildArtifact, BuildContainer, BuildMeta } from './build-meta.js'
 import type { ContainerImage, Media, Release, ReleaseArchitecture } from './release.js'
@@ -76,7 +76,7 @@ function withBuild(before: Release | null, build: BuildMeta, options: ReleaseOpt
     location: `${folder}/${path}`,
     signature: signatures ? `${folder}/${path}.sig` : '',
     sha256,
-    ...(inside === undefined ? {} : { 'uncompressed-sha256': inside }),
+    ...defined({ 'uncompressed-sha256': inside }),
   })
   const made = ofBuild(build, architecture, published)
   return {
@@ -109,21 +109,23 @@ function ofBuild(
       (mediaOf(cloud).images ??= {})[region] = { object, bucket, url }
   if (build.gcp) {
     const { image: name, project = '', family } = build.gcp
-    mediaOf('gcp').image = { project, ...(family === undefined ? {} : { family }), name }
+    mediaOf('gcp').image = { project, ...defined({ family }), name }
   }
   if (build.kubevirt) mediaOf('kubevirt').image = floating(build, build.kubevirt)
   const { azure, 'aws-winli': windows, 'base-oscontainer': base } = build
-  const extensions = {
-    ...(azure ? { 'azure-disk': { url: azure.url } } : {}),
-    ...(windows
-      ? { 'aws-winli': { images: Object.fromEntries(windows.map(({ name, hvm }) => [name, { image: hvm }])) } }
-      : {}),
-  }
+  const extensions = defined({
+    'azure-disk': azure ? { url: azure.url } : undefined,
+    'aws-winli': windows
+      ? { images: Object.fromEntries(windows.map(({ name, hvm }) => [name, { image: hvm }])) }
+      : undefined,
+  })
   return {
-    ...(build['coreos-assembler.oci-imported'] ? {} : { commit: build['ostree-commit'] }),
-    ...(base ? { 'oci-image': floating(build, base) } : {}),
+    ...defined({
+      commit: build['coreos-assembler.oci-imported'] ? undefined : build['ostree-commit'],
+      'oci-image': base ? floating(build, base) : undefined,
+    }),
     media,
-    ...(Object.keys(extensions).length === 0 ? {} : { 'rhel-coreos-extensions': extensions }),
+    ...defined({ 'rhel-coreos-extensions': Object.keys(extensions).length === 0 ? undefined : extensions }),
   }
 }
 

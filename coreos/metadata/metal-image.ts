@@ -1,5 +1,5 @@
 import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
-import { checkNesting, UserError } from '../../runtime/index.js'
+import { checkNesting, UserError, defined } from '../../runtime/index.js'
 import type { Artifact } from './artifact.js'
 import { STREAM, type Stream } from './stream.js'
 import { ERRORS } from '../errors.js'
@@ -73,7 +73,7 @@ export function metalImageOf(
     url: disk.location,
     sha256: disk.sha256,
     signature: 'where present',
-    ...(disk.signature ? { signatureUrl: disk.signature } : {}),
+    ...defined({ signatureUrl: disk.signature || undefined }),
   }
 }
 
@@ -132,7 +132,7 @@ function written(artifact: Artifact, url: string): Artifact {
     ...artifact,
     location: at(location),
     sha256: sha256.toLowerCase(),
-    ...(signature ? { signature: at(signature) } : {}),
+    ...defined({ signature: signature ? at(signature) : undefined }),
   }
 }
 

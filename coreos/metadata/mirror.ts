@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { FILE_NAMES, type Artifact, type ImageFormat } from './artifact.js'
 import type { Stream } from './stream.js'
 
@@ -12,7 +13,7 @@ export function relocated(stream: Stream, place: (location: string) => string): 
   const artifact = (one: Artifact): Artifact => ({
     ...one,
     location: place(one.location),
-    ...(one.signature ? { signature: place(one.signature) } : {}),
+    ...defined({ signature: one.signature ? place(one.signature) : undefined }),
   })
   const format = (files: ImageFormat): ImageFormat =>
     Object.fromEntries(FILE_NAMES.flatMap((file) => (files[file] ? [[file, artifact(files[file])]] : [])))

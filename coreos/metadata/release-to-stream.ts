@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError, defined } from '../../runtime/index.js'
 import { FILE_NAMES, type ImageFormat } from './artifact.js'
 import type { Media, Release, ReleaseArchitecture } from './release.js'
 import type { CloudImages, Extensions, RegionImage, Stream, StreamArchitecture } from './stream.js'
@@ -26,7 +26,7 @@ export interface StreamOptions {
 export function releaseToStream(release: Release, { name = release.stream, now, generator }: StreamOptions): Stream {
   return {
     stream: name,
-    metadata: { 'last-modified': now, ...(generator === undefined ? {} : { generator }) },
+    metadata: { 'last-modified': now, ...defined({ generator }) },
     architectures: sorted(
       Object.fromEntries(
         Object.entries(release.architectures).map(([architecture, one]) => [
@@ -65,7 +65,7 @@ export function updateStream(target: Stream | null, releases: readonly Release[]
   return {
     ...target,
     stream: name,
-    metadata: { 'last-modified': now, ...(generator === undefined ? {} : { generator }) },
+    metadata: { 'last-modified': now, ...defined({ generator }) },
     architectures: sorted({ ...target?.architectures, ...architectures }),
   }
 }
@@ -81,8 +81,10 @@ function ofArchitecture(release: string, one: ReleaseArchitecture): StreamArchit
   const extensions = extensionsOf(one, release)
   return {
     artifacts: sorted(artifacts),
-    ...(Object.keys(images).length > 0 ? { images: sorted(images) as CloudImages } : {}),
-    ...(extensions ? { 'rhel-coreos-extensions': extensions } : {}),
+    ...defined({
+      images: Object.keys(images).length > 0 ? (sorted(images) as CloudImages) : undefined,
+      'rhel-coreos-extensions': extensions ?? undefined,
+    }),
   }
 }
 
@@ -95,9 +97,9 @@ function formatsOf({ artifacts = {} }: Media): Record<string, ImageFormat> {
       const { location, signature = '', sha256, 'uncompressed-sha256': inside = '' } = artifact
       const whole = {
         location,
-        ...(signature ? { signature } : {}),
+        ...defined({ signature: signature || undefined }),
         sha256,
-        ...(inside ? { 'uncompressed-sha256': inside } : {}),
+        ...defined({ 'uncompressed-sha256': inside || undefined }),
       }
       return [[file, whole] as const]
     })
@@ -122,15 +124,15 @@ function extensionsOf(
 ): Extensions | null {
   if (!of) return null
   const { 'aws-winli': windows, 'azure-disk': azure } = of
-  return {
-    // As upstream: an extension needs the platform's own image.
-    ...(windows && media['aws']
-      ? { 'aws-winli': { regions: inRegions(windows.images, release) as Record<string, RegionImage> } }
-      : {}),
-    ...(azure && media['azure'] ? { 'azure-disk': { release, url: azure.url } } : {}),
-  }
+  return defined({
+    'aws-winli':
+      windows && media['aws']
+        ? { regions: inRegions(windows.images, release) as Record<string, RegionImage> }
+        : undefined,
+    'azure-disk': azure && media['azure'] ? { release, url: azure.url } : undefined,
+  })
 }
 
 /** Sorts by key, as Go writes maps. */
-const sorted = <T>(map: Record<string, T>): Record<string, T> =>
+const sorted = <T,>(map: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))

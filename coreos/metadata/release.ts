@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { formatSchema, type ImageFormat } from './artifact.js'
 import { documentKind, each, list, object, TEXT, TIME, URL_TEXT } from './document.js'
 
@@ -115,8 +116,10 @@ export function withRelease(index: ReleaseIndex | null, release: Release, url: s
     commit === undefined ? [] : [{ architecture, checksum: commit }],
   )
   const entry = {
-    ...(commits.length > 0 ? { commits } : {}),
-    ...(images.length > 0 ? { 'oci-images': images } : {}),
+    ...defined({
+      commits: commits.length > 0 ? commits : undefined,
+      'oci-images': images.length > 0 ? images : undefined,
+    }),
     version: release.release,
     metadata: url,
   }

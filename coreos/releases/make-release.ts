@@ -1,6 +1,6 @@
 import { parse } from 'yaml'
 import { isDigest, makeImage, parseReference, type MadeImage } from '../../registry/index.js'
-import { readNested, UserError } from '../../runtime/index.js'
+import { defined, readNested, UserError } from '../../runtime/index.js'
 import { COREOS_SYSTEMS } from '../making/coreos-name.js'
 import type { BuildMeta } from '../metadata/build-meta.js'
 import { bootImagesText, readBootImages, type BootImages } from '../metadata/config-map.js'
@@ -76,7 +76,7 @@ export function makeRelease(parts: ReleaseParts): MadeRelease {
     previous: [],
     next: [],
     // As in the release images for several architectures.
-    ...(architectures.length > 1 ? { metadata: { 'release.openshift.io/architecture': 'multi' } } : {}),
+    ...defined({ metadata: architectures.length > 1 ? { 'release.openshift.io/architecture': 'multi' } : undefined }),
   }
   const files = [
     ['image-references', documentText(references)],

@@ -1,4 +1,4 @@
-import { seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { defined, seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { Host } from '../hosts/host.js'
 import type { Bmc, BmcIdentity } from './bmc.js'
 import { linksIn, objectIn, RedfishRefused, textIn, type Json, type RedfishClient } from './redfish-client.js'
@@ -93,7 +93,7 @@ export class RedfishBmc implements Bmc {
     const portOf = (of: Json | undefined, usual: number) => (typeof of?.['Port'] === 'number' ? of['Port'] : usual)
     if (ssh?.['ServiceEnabled'] === true) {
       const command = textIn(ssh, 'ConsoleEntryCommand')
-      return { ssh: { port: portOf(ssh, 22), ...(command === undefined ? {} : { command }) } }
+      return { ssh: { port: portOf(ssh, 22), ...defined({ command }) } }
     }
     if (ipmi?.['ServiceEnabled'] === true) return { ipmi: portOf(ipmi, 623) }
     // Before version 1.13 of the schema the manager had it, without a port.

@@ -1,6 +1,15 @@
 import type { Agent } from 'node:http'
 import { basicAuthorization, DEFAULT_LIMITS, exchange, FetchFailure, readUpTo, retryAfter } from '../../bytes/index.js'
-import { checkNesting, isObject, seconds, UserError, userError, type Clock, type Logger } from '../../runtime/index.js'
+import {
+  checkNesting,
+  defined,
+  isObject,
+  seconds,
+  UserError,
+  userError,
+  type Clock,
+  type Logger,
+} from '../../runtime/index.js'
 import { bmcAgent, type BmcTrust } from './pinned-agent.js'
 
 export interface RedfishClientOptions extends BmcTrust {
@@ -221,9 +230,9 @@ export class RedfishClient implements AsyncDisposable {
         accept: 'application/json',
         'odata-version': '4.0',
         ...headers,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...defined({ 'content-type': body === undefined ? undefined : 'application/json' }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
     })
     const bytes = await readUpTo(LARGEST, answer.body)
     if (bytes === null) await answer.body.close()

@@ -1,6 +1,6 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { knownStep } from '../../runs/index.js'
-import { UserError, userError } from '../../runtime/index.js'
+import { UserError, defined, userError } from '../../runtime/index.js'
 import { standardManagers, type HardwareManager } from '../../steps/index.js'
 import { imageFileOf } from '../images/image-files.js'
 import type { Host } from './host.js'
@@ -27,8 +27,7 @@ export async function checkHosts(
       const known = userError(error)
       if (!known) throw error
       throw new UserError('hosts-file', `the host ${host.name}: ${known.message}`, {
-        ...(known.cause === undefined ? {} : { cause: known.cause }),
-        ...(known.remedy === undefined ? {} : { remedy: known.remedy }),
+        ...defined({ cause: known.cause, remedy: known.remedy }),
         kind: 'usage',
       })
     }

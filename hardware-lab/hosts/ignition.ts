@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { parseIgnition, readIgnition, type IgnitionConfig } from '../../ignition/index.js'
-import { didYouMean, UserError, readNamedFile } from '../../runtime/index.js'
+import { defined, didYouMean, UserError, readNamedFile } from '../../runtime/index.js'
 import type { Host } from './host.js'
 import type { SecretParts } from './secrets.js'
 
@@ -69,7 +69,7 @@ function translated(text: string, file: string, { folder, variables, signal }: S
         env: variables as NodeJS.ProcessEnv,
         encoding: 'buffer',
         timeout: 30_000,
-        ...(signal ? { signal } : {}),
+        ...defined({ signal }),
       },
       (error, stdout, stderr) => {
         if (!error) return resolveWith(stdout)

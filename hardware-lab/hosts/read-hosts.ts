@@ -4,6 +4,7 @@ import { LineCounter, parseDocument } from 'yaml'
 import { parsePins, parseSshTarget, sshDiskSelector } from '../../targets/index.js'
 import {
   checkNesting,
+  defined,
   didYouMean,
   readNested,
   schemaProblem,
@@ -65,7 +66,7 @@ type Path = readonly (string | number)[]
 type Place = (keys: Path) => string
 
 const wrong = (place: string, message: string, remedy?: string): UserError =>
-  new UserError('hosts-file', `${place}: ${message}`, { kind: 'usage', ...(remedy === undefined ? {} : { remedy }) })
+  new UserError('hosts-file', `${place}: ${message}`, { kind: 'usage', ...defined({ remedy }) })
 
 function refused(errors: readonly ErrorObject[], place: Place): UserError {
   const { path, message, error } = schemaProblem(errors, { document: 'the file', key: 'key ' })

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { UserError, readNamedText } from '../../runtime/index.js'
+import { UserError, defined, readNamedText } from '../../runtime/index.js'
 import type { SecretSetting } from './host.js'
 
 const run = promisify(execFile)
@@ -43,7 +43,7 @@ export async function readSecret(setting: SecretSetting, what: string, parts: Se
   const lacking = (message: string, cause?: unknown) =>
     new UserError('hosts-secret', `${what} is not there: ${message}`, {
       kind: 'usage',
-      ...(cause === undefined ? {} : { cause }),
+      ...defined({ cause }),
     })
   if ('text' in setting) return setting.text
   if ('env' in setting) {
@@ -63,7 +63,7 @@ export async function readSecret(setting: SecretSetting, what: string, parts: Se
     cwd: parts.folder,
     timeout: 30_000,
     env: parts.variables as NodeJS.ProcessEnv,
-    ...(parts.signal ? { signal: parts.signal } : {}),
+    ...defined({ signal: parts.signal }),
   }).catch((error: NodeJS.ErrnoException & { code?: unknown }) => {
     // The message of an exec error has the arguments and all output.
     throw lacking(`${program} ${error.code === 'ENOENT' ? 'is not installed' : `ended with ${String(error.code)}`}`)

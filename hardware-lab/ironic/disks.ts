@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError, defined } from '../../runtime/index.js'
 import type { InventoryDisk, JsonObject } from '../../wire/index.js'
 import type { Host } from '../hosts/host.js'
 
@@ -35,7 +35,7 @@ export function diskIn(
 
 /** The words by which an Ironic knows a disk; null for one without a name that lasts. */
 const hintOf = ({ serial, wwn }: InventoryDisk): JsonObject | null => {
-  const hint = { ...(serial ? { serial } : {}), ...(wwn ? { wwn } : {}) }
+  const hint = defined({ serial: serial || undefined, wwn: wwn || undefined })
   return Object.keys(hint).length === 0 ? null : hint
 }
 

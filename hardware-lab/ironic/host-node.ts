@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError, defined } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import type { Host } from '../hosts/host.js'
 import { imageFileOf } from '../images/image-files.js'
@@ -55,12 +55,13 @@ function redfishInfo(
 ): JsonObject {
   return {
     redfish_address: redfish,
-    ...(system === undefined
-      ? {}
-      : { redfish_system_id: system.startsWith('/') ? system : `/redfish/v1/Systems/${system}` }),
+    ...defined({
+      redfish_system_id:
+        system === undefined ? undefined : system.startsWith('/') ? system : `/redfish/v1/Systems/${system}`,
+    }),
     redfish_username: username,
     redfish_password: password,
-    ...(insecure ? { redfish_verify_ca: false } : {}),
+    ...defined({ redfish_verify_ca: insecure ? false : undefined }),
   }
 }
 
@@ -68,7 +69,7 @@ function ipmiInfo(ipmi: string, { username, password }: { username: string; pass
   const [, six, four, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(ipmi) ?? []
   return {
     ipmi_address: six ?? four ?? ipmi,
-    ...(port === undefined ? {} : { ipmi_port: Number(port) }),
+    ...defined({ ipmi_port: port === undefined ? undefined : Number(port) }),
     ipmi_username: username,
     ipmi_password: password,
   }

@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError, defined } from '../../runtime/index.js'
 import type { ApiNode, Inventory, JsonObject, ProvisionState } from '../../wire/index.js'
 import { withBootNonce } from '../../runs/index.js'
 import { refuseChanged, refuseUnexpected } from '../live/check-host.js'
@@ -153,7 +153,7 @@ export async function deploy(context: HostContext, signal: AbortSignal): Promise
         meta_data: {
           name: hostname,
           'local-hostname': hostname,
-          ...(append.length > 0 ? { coreos_append_karg: append } : {}),
+          ...defined({ coreos_append_karg: append.length > 0 ? append : undefined }),
         },
       },
       deploy_steps: stepsOf(host).map(({ step, args }, index) => ({

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { ImageCacheRequest } from '../../lab/index.js'
 import { openRealTarget, sshAccess, type RealTargetRequest } from '../../runs/index.js'
-import { readNamedText, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { defined, readNamedText, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { parseSshTarget, type Capability, type SecretSource, type SshShellOptions } from '../../targets/index.js'
 import type { Reach } from '../../steps/index.js'
 import { accountOf, openBmc } from '../bmc/open-bmc.js'
@@ -69,8 +69,7 @@ export function realAccess(options: RealAccessOptions): HostAccess {
         disposable: host['target-is-disposable'] ?? false,
         installer: host.installer,
         ssh: { hostKeys: host.ssh['host-keys'] ?? [], configFile: await configFile(host, options) },
-        ...(options.images ? { images: options.images } : {}),
-        ...(options.reach ? { reach: options.reach } : {}),
+        ...defined({ images: options.images, reach: options.reach }),
       }
       const { environment, secrets: source } = options
       const parts = { environment, secrets: source, clock, random, logger, signal }

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../bytes/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { runStep, withBootNonce } from '../../runs/index.js'
-import { errorChain, userError } from '../../runtime/index.js'
+import { defined, errorChain, userError } from '../../runtime/index.js'
 import type { Host } from '../hosts/host.js'
 import type { HostContext } from '../pipeline/context.js'
 import { attachedTarget, lost } from './attached-target.js'
@@ -43,7 +43,7 @@ export async function runSteps(context: HostContext, signal: AbortSignal): Promi
         signal,
         nodeUuid: nodeUuid(context.runId, host.name),
         args: argumentsOf(host, step, args, ignition),
-        ...(managers ? { managers } : {}),
+        ...defined({ managers }),
         onEvent: (event) => {
           const where = { host: host.name, stage: 'steps' } as const
           if (event.event === 'percent') context.report({ event: 'progress', ...where, percent: event.percent })
@@ -89,10 +89,12 @@ function argumentsOf(host: Host, step: string, args: Record<string, unknown>, ig
   return {
     ignition,
     hostname,
-    ...(host['append-kargs']?.length ? { append_karg: host['append-kargs'] } : {}),
-    ...(host['delete-kargs']?.length ? { delete_karg: host['delete-kargs'] } : {}),
-    ...(image === undefined ? {} : { image_url: imageFileOf(host) === undefined ? image : IMAGE_FILE_URL }),
-    ...(host['image-sha256'] === undefined ? {} : { image_sha256: host['image-sha256'] }),
+    ...defined({
+      append_karg: host['append-kargs']?.length ? host['append-kargs'] : undefined,
+      delete_karg: host['delete-kargs']?.length ? host['delete-kargs'] : undefined,
+      image_url: image === undefined ? undefined : imageFileOf(host) === undefined ? image : IMAGE_FILE_URL,
+      image_sha256: host['image-sha256'],
+    }),
     ...args,
   } as JsonObject
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { LabClient } from '../../lab/index.js'
-import { seededRandom, silent, systemClock } from '../../runtime/index.js'
+import { defined, seededRandom, silent, systemClock } from '../../runtime/index.js'
 import { pageCall } from '../../test/kit/api/page-call.js'
 import { newHostState } from '../pipeline/state.js'
 import { RunFollower } from './run-follower.js'
@@ -16,7 +16,7 @@ const parts = () => ({ clock: systemClock(), random: seededRandom(1), logger: si
 async function opened(folder?: string) {
   const follower = new RunFollower({ isRehearsal: false, isCheck: false, stages: ['bmc'] })
   follower.began('a-run', new Map([['node-1', newHostState('node-1')]]))
-  const page = await openRunPage(follower, { ...parts(), ...(folder === undefined ? {} : { folder }) })
+  const page = await openRunPage(follower, { ...parts(), ...defined({ folder }) })
   return { follower, page, lab: new LabClient(new URL(page.url).origin) }
 }
 

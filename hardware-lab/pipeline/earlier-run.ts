@@ -1,4 +1,4 @@
-import { tryLock, UserError, uuid } from '../../runtime/index.js'
+import { defined, tryLock, UserError, uuid } from '../../runtime/index.js'
 import type { RunOptions } from './run-hosts.js'
 import { newHostState, ofFolder, type HostState, type RunFolder, type RunRecord } from './state.js'
 
@@ -109,7 +109,6 @@ function newRecord({
     endedAt: null,
     rehearsed,
     hosts: hosts.map(({ name }) => name),
-    ...(checkOnly ? { checkOnly } : {}),
-    ...(ironic ? { throughIronic: ironic.url } : {}),
+    ...defined({ checkOnly: checkOnly || undefined, throughIronic: ironic ? ironic.url : undefined }),
   }
 }

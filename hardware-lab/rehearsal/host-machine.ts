@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../bytes/index.js'
 import { defaultMachineSpec, type DiskSpec, type MachineSpec } from '../../machine/index.js'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
-import { parseSize } from '../../runtime/index.js'
+import { defined, parseSize } from '../../runtime/index.js'
 import type { Host } from '../hosts/host.js'
 
 /** The simulated machine of a host: it has what the file says of it, and what the file expects. */
@@ -16,10 +16,7 @@ export function machineOf(host: Host, index: number): MachineSpec {
   const wanted: DiskSpec = {
     ...first,
     size,
-    ...(kernelName === undefined ? {} : { name: kernelName }),
-    ...(serial === undefined ? {} : { serial }),
-    ...(disk.wwn === undefined ? {} : { wwn: disk.wwn }),
-    ...(expect['disk-model'] === undefined ? {} : { model: expect['disk-model'] }),
+    ...defined({ name: kernelName, serial, wwn: disk.wwn, model: expect['disk-model'] }),
   }
   const other = { ...second, name: second.name === wanted.name ? 'sdz' : second.name }
   const nics = spec.nics.map((nic, at) => (macs[at] === undefined ? nic : { ...nic, mac: macs[at].toLowerCase() }))
@@ -32,8 +29,10 @@ export function machineOf(host: Host, index: number): MachineSpec {
     bmc: { address: name, systemId: name },
     metalImage: REHEARSAL_IMAGE,
     serial: expect.serial ?? `RH-${sha256Hex(name).slice(0, 8).toUpperCase()}`,
-    ...(expect.product === undefined ? {} : { product: expect.product }),
-    ...(expect.cpus === undefined ? {} : { cpus: Math.max(spec.cpus, expect.cpus) }),
+    ...defined({
+      product: expect.product,
+      cpus: expect.cpus === undefined ? undefined : Math.max(spec.cpus, expect.cpus),
+    }),
     memoryMib: Math.max(
       spec.memoryMib,
       expect.memory === undefined ? 0 : Math.ceil(parseSize(String(expect.memory)) / 2 ** 20),

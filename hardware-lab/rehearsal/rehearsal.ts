@@ -4,6 +4,7 @@ import { bootNetwork, machineControl, type Fault, type MachineControl, type RunP
 import { openMachines, type Machine, type MachinePace, NO_PACE } from '../../machine/index.js'
 import { createRedfishService } from '../../redfish/index.js'
 import {
+  defined,
   isSameSecret,
   makeFolder,
   opening,
@@ -78,7 +79,7 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
     source: { kind: 'boot order' },
     made: () => Promise.resolve(),
     setAccount: () => {},
-    ...(options.run ? { run: options.run } : {}),
+    ...defined({ run: options.run }),
   })
   scope.onClose(() => control.end())
   scope.use(
@@ -189,7 +190,7 @@ function rehearsed(host: Host, url: string, account: { username: string; passwor
     system: host.name,
     username: account.username,
     password: { text: account.password },
-    ...(host.bmc?.console === undefined ? {} : { console: host.bmc.console }),
+    ...defined({ console: host.bmc?.console === undefined ? undefined : host.bmc.console }),
   }
   return { ...rest, bmc, live: { iso }, ssh: { ...host.ssh, address: '127.0.0.1' } }
 }

@@ -1,5 +1,5 @@
 import type { RealTarget } from '../../runs/index.js'
-import { seconds, UserError, type Clock } from '../../runtime/index.js'
+import { defined, seconds, UserError, type Clock } from '../../runtime/index.js'
 import { listBlockDevices } from '../../steps/index.js'
 import {
   LinkLost,
@@ -190,7 +190,7 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
       read: async (path) => Buffer.from((await value({ do: 'read', path })) as string, 'base64'),
       write: async (path, bytes, { mode } = {}) => {
         const encoded = Buffer.from(bytes).toString('base64')
-        await value({ do: 'write', path, bytes: encoded, ...(mode === undefined ? {} : { mode }) })
+        await value({ do: 'write', path, bytes: encoded, ...defined({ mode }) })
       },
       remove: async (path) => void (await value({ do: 'remove', path })),
       exists: async (path) => (await value({ do: 'exists', path })) === true,

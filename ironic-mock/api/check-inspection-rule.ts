@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import {
   IronicError,
   RULE_ACTIONS,
@@ -60,7 +61,11 @@ function checkOperation({ required, optional = [] }: RuleOperator, args: JsonObj
 export function storedRule(
   rule: JsonObject,
 ): Pick<InspectionRuleRecord, 'description' | 'priority' | 'phase' | 'sensitive' | 'actions' | 'conditions'> {
-  const storedOperation = ({ op, args, loop }: Operation) => ({ op, args, ...(isEmpty(loop) ? {} : { loop: loop! }) })
+  const storedOperation = ({ op, args, loop }: Operation) => ({
+    op,
+    args,
+    ...defined({ loop: isEmpty(loop) ? undefined : loop! }),
+  })
   return {
     description: (rule.description as string | null | undefined) ?? null,
     priority: Number(rule.priority ?? 0),
@@ -69,7 +74,7 @@ export function storedRule(
     actions: (rule.actions as Operation[]).map(storedOperation),
     conditions: ((rule.conditions ?? []) as Operation[]).map((condition) => ({
       ...storedOperation(condition),
-      ...(isEmpty(condition.loop) ? {} : { multiple: condition.multiple ?? 'any' }),
+      ...defined({ multiple: isEmpty(condition.loop) ? undefined : (condition.multiple ?? 'any') }),
     })),
   }
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { errorChain, isDiskFull, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { defined, errorChain, isDiskFull, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import {
   answerOfBytes,
   formatMicroversion,
@@ -272,6 +272,6 @@ function failure(
   return {
     status: ironic.status,
     headers: { ...versions, ...ironic.headers, ...JSON_TYPE },
-    ...(request.method === 'HEAD' ? {} : { body: ironicErrorBody(ironic) }),
+    ...defined({ body: request.method === 'HEAD' ? undefined : ironicErrorBody(ironic) }),
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { ironicErrors, SINCE, textOf, type JsonObject, type Microversion } from '../../wire/index.js'
 import { checkFields, checkSortKey } from './render.js'
 
@@ -25,7 +26,7 @@ export function readPaging(resource: 'node' | 'port', args: PagingArgs, version:
   if (sortDir !== 'asc' && sortDir !== 'desc') throw ironicErrors.sortDir(sortDir)
   const sortKey = args.sort_key || 'id'
   checkSortKey(resource, sortKey, version)
-  return { limit, sortKey, sortDir, ...(args.marker ? { marker: args.marker } : {}) }
+  return { limit, sortKey, sortDir, ...defined({ marker: args.marker || undefined }) }
 }
 
 /** Fields that a list shows: the requested ones, all (undefined) with `detail`, or the resource's short list. */

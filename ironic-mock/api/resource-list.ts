@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import {
   IronicError,
   ironicErrors,
@@ -58,7 +59,7 @@ function readResourcePaging(kind: ResourceKind, args: PagingArgs): Paging {
   if (notSortable.includes(sortKey)) throw ironicErrors.notSortable(sortKey)
   if (sortKey !== 'id' && !own.some(({ name }) => name === sortKey && name !== 'node_uuid'))
     throw ironicErrors.sortKey(sortKey)
-  return { limit, sortKey, sortDir, ...(args.marker ? { marker: args.marker } : {}) }
+  return { limit, sortKey, sortDir, ...defined({ marker: args.marker || undefined }) }
 }
 
 /**

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hashSync } from 'bcryptjs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { silent, systemClock, userError } from '../../runtime/index.js'
+import { defined, silent, systemClock, userError } from '../../runtime/index.js'
 import type { Guard } from '../api/ironic-api.js'
 import { basicAuthorization } from '../../bytes/index.js'
 import { basicAuth } from './basic-auth.js'
@@ -57,7 +57,7 @@ describe('http_basic', () => {
       status,
       headers: {
         'content-type': 'application/json',
-        ...(status === 401 ? { 'www-authenticate': 'Basic realm="Baremetal API"' } : {}),
+        ...defined({ 'www-authenticate': status === 401 ? 'Basic realm="Baremetal API"' : undefined }),
       },
       body: JSON.stringify({ error: { message, code: status } }),
     })

@@ -1,5 +1,5 @@
 import { basicAuthorization } from '../../bytes/index.js'
-import { errorChain, isSameSecret, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { defined, errorChain, isSameSecret, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { WireRequest, WireResponse } from '../../wire/index.js'
 import type { Guard } from '../api/ironic-api.js'
 import { Htpasswd, UnusableUserFile } from './htpasswd.js'
@@ -101,9 +101,11 @@ const same = (sent: Credentials, own: Credentials): boolean =>
 const answer = ({ method }: WireRequest, { status, message }: Refusal): WireResponse => ({
   status,
   headers: {
-    ...(status === 401 ? { 'www-authenticate': 'Basic realm="Baremetal API"' } : {}),
-    ...(status === 503 ? { 'retry-after': '1' } : {}),
+    ...defined({
+      'www-authenticate': status === 401 ? 'Basic realm="Baremetal API"' : undefined,
+      'retry-after': status === 503 ? '1' : undefined,
+    }),
     'content-type': 'application/json',
   },
-  ...(method === 'HEAD' ? {} : { body: JSON.stringify({ error: { message, code: status } }) }),
+  ...defined({ body: method === 'HEAD' ? undefined : JSON.stringify({ error: { message, code: status } }) }),
 })

@@ -1,4 +1,4 @@
-import { parseIni, readSetting, UserError, type ConfigFile } from '../../runtime/index.js'
+import { defined, parseIni, readSetting, UserError, type ConfigFile } from '../../runtime/index.js'
 import type { Option } from './option.js'
 
 /** One source of options: a profile, a file, or single assignments. */
@@ -37,7 +37,7 @@ export function assignedLayer(assignments: readonly string[], name: string): Lay
 }
 
 export const badConfig = (message: string, remedy: string, cause?: unknown): UserError =>
-  new UserError(CODE, message, { remedy, kind: 'usage', ...(cause === undefined ? {} : { cause }) })
+  new UserError(CODE, message, { remedy, kind: 'usage', ...defined({ cause }) })
 
 /** Text of an option, and where it was found, for error messages. */
 interface Found {

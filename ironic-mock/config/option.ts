@@ -1,5 +1,5 @@
 import { normalize } from 'node:path'
-import { amount, wordList, type Setting } from '../../runtime/index.js'
+import { amount, defined, wordList, type Setting } from '../../runtime/index.js'
 
 /** An option of Ironic, with its section and name in `ironic.conf`. */
 export interface Option<T> extends Setting<T> {
@@ -9,11 +9,11 @@ export interface Option<T> extends Setting<T> {
   readonly also?: { readonly section: string; readonly name: string }
 }
 
-export const at = <T>(section: string, name: string, setting: Setting<T>, also?: Option<T>['also']): Option<T> => ({
+export const at = <T,>(section: string, name: string, setting: Setting<T>, also?: Option<T>['also']): Option<T> => ({
   section,
   name,
   ...setting,
-  ...(also ? { also } : {}),
+  ...defined({ also }),
 })
 
 /** Seconds in the file, milliseconds in {@link ConductorConf}. */
@@ -41,7 +41,7 @@ export const absolutePaths: Setting<readonly string[]> = {
 export const orNone: Setting<string | null> = { read: (text) => (text === '' ? null : text) }
 
 /** Dictionary in oslo.config's form: `key:value,key:value`. */
-export const pairs = <T>(value: Setting<T>): Setting<Readonly<Record<string, T>>> => ({
+export const pairs = <T,>(value: Setting<T>): Setting<Readonly<Record<string, T>>> => ({
   read: (text) =>
     Object.fromEntries(
       text

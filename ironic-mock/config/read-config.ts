@@ -1,4 +1,4 @@
-import { ownMember } from '../../runtime/index.js'
+import { defined, ownMember } from '../../runtime/index.js'
 import {
   DRIVER_INTERFACES,
   IRONIC_RELEASES,
@@ -146,7 +146,7 @@ function readDrivers(all: Layers, operator: Layers, notes: string[]): DriverSett
     const first = all.read(DEFAULT_OPTIONS[kind])
     if (first !== undefined) defaults[kind] = first
   }
-  return { ...(types ? { types } : {}), enabled, defaults }
+  return { ...defined({ types }), enabled, defaults }
 }
 
 function checkNames(

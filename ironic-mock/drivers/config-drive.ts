@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import { defined } from '../../runtime/index.js'
 import type { JsonObject, NodeRecord } from '../../wire/index.js'
 import { writeIso } from '../../bytes/index.js'
 
@@ -8,7 +9,7 @@ export function completeConfigDrive({ uuid, name }: Pick<NodeRecord, 'uuid' | 'n
   const meta_data = {
     ...metadata,
     uuid: metadata.uuid ?? uuid,
-    ...(name === null ? {} : { name: metadata.name ?? name }),
+    ...defined({ name: name === null ? undefined : (metadata.name ?? name) }),
   }
   return { ...parts, meta_data }
 }

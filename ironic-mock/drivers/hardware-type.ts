@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import type { ArgsInfo, DriverInterface, JsonObject, NodeRecord, StepInterface, StepKind } from '../../wire/index.js'
 import type { BmcError } from './bmc-error.js'
 import type { Indicators } from './bmc-hardware.js'
@@ -171,5 +172,5 @@ export const vendorMethod = (
     attach: false,
     require_exclusive_lock: !shared,
   },
-  ...(check ? { check } : {}),
+  ...defined({ check }),
 })

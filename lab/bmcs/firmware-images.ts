@@ -1,6 +1,6 @@
 import { basicAuthorization, HttpClient } from '../../bytes/index.js'
 import type { FetchFirmware } from '../../redfish/index.js'
-import { seconds, type Clock } from '../../runtime/index.js'
+import { defined, seconds, type Clock } from '../../runtime/index.js'
 
 /** Milliseconds of wall time that a server may be silent. */
 const SILENCE = seconds(30)
@@ -18,7 +18,7 @@ export interface FirmwareImageOptions {
 /** Fetches images of firmware as a BMC does before it writes them: as a whole, and to no purpose but that they are there. */
 export function firmwareImages({ clock, allow, ca }: FirmwareImageOptions): FetchFirmware {
   const http = new HttpClient({
-    ...(allow ? { allow } : {}),
+    ...defined({ allow }),
     ...(ca === undefined ? { insecure: true } : { ca }),
     clock,
     redirects: 5,
@@ -26,7 +26,11 @@ export function firmwareImages({ clock, allow, ca }: FirmwareImageOptions): Fetc
   })
   return async (url, { signal, account }) => {
     const authorization = account && basicAuthorization(account)
-    const answer = await http.get({ url, signal, ...(authorization ? { headers: { authorization } } : {}) })
+    const answer = await http.get({
+      url,
+      signal,
+      ...defined({ headers: authorization ? { authorization } : undefined }),
+    })
     try {
       if (answer.status !== 200) throw new Error(`the server answered ${answer.status}`)
       let size = 0

@@ -1,5 +1,5 @@
 import { createRedfishService, refuseUnreadRequest, type RedfishService } from '../../redfish/index.js'
-import { systemRandom, type Clock, type Logger, type Probe } from '../../runtime/index.js'
+import { defined, systemRandom, type Clock, type Logger, type Probe } from '../../runtime/index.js'
 import { serveHttp, type HttpServer, type TlsOptions } from '../../wire/index.js'
 import type { Machines } from '../../machine/index.js'
 import type { OutsideRequests } from '../snapshots/outside-requests.js'
@@ -57,7 +57,7 @@ export async function serveRedfish(
     random: systemRandom,
     accounts: redfishAccounts(accounts),
     fetchFirmware: firmwareImages({ clock, allow }),
-    ...(updateTime === undefined ? {} : { updateTime }),
+    ...defined({ updateTime }),
   })
   try {
     const dispatch = outsideRequests.serving('redfish', service.dispatch)
@@ -70,7 +70,7 @@ export async function serveRedfish(
       logger,
       bodyLimit: LARGEST_BODY,
       refuse: refuseUnreadRequest,
-      ...(tls ? { tls } : {}),
+      ...defined({ tls }),
     })
     return {
       url: server.url,

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { durationText } from '../../runtime/index.js'
+import { defined, durationText } from '../../runtime/index.js'
 import type { Fault } from '../faults/fault.js'
 import type { Violation } from './invariants.js'
 import type { ChaosPlan } from './plan.js'
@@ -11,7 +11,7 @@ function faultDocument({ match, effect, between, ...rest }: Fault): Readonly<Rec
     match,
     effect: ms === undefined ? more : { ...more, for: exactDurationText(ms) },
     ...rest,
-    ...(between ? { between: between.map(exactDurationText) } : {}),
+    ...defined({ between: between ? between.map(exactDurationText) : undefined }),
   }
 }
 

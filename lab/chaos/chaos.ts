@@ -1,4 +1,4 @@
-import { minutes, UserError } from '../../runtime/index.js'
+import { defined, minutes, UserError } from '../../runtime/index.js'
 import type { Fault } from '../faults/fault.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type { Violation } from './invariants.js'
@@ -57,7 +57,7 @@ export async function chaos(options: ChaosOptions = {}): Promise<ChaosReport> {
     throw new UserError('fault', 'chaos needs a node', { kind: 'usage', remedy: 'ask for one at least' })
   const all = names ?? Array.from({ length: nodes as number }, (_, number) => `node-${number}`)
   const random = randomPlan({ seed, duration, nodes: all })
-  const plan = { ...random, ...(faults ? { faults } : {}), ...(actions ? { actions } : {}) }
+  const plan = { ...random, ...defined({ faults, actions }) }
   const outcome = await playChaos(plan, signal ? { signal } : {})
   const [violation] = outcome.violations
   return {

@@ -1,8 +1,8 @@
-import { minutes, seconds, uniform, type Random } from '../../runtime/index.js'
+import { defined, minutes, seconds, uniform, type Random } from '../../runtime/index.js'
 import type { Fault, FaultEffect, FaultMatch } from '../faults/fault.js'
 
 /** One of some values. */
-export const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!
+export const pick = <T,>(random: Random, from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!
 
 type Drawn = Pick<Fault, 'match' | 'effect' | 'times'>
 type Match = Omit<FaultMatch, 'node'>
@@ -94,7 +94,7 @@ export function randomFault(random: Random, node: string, duration: number): Fau
   return {
     match: { node, ...match },
     ...rest,
-    ...(after > 0 ? { after } : {}),
+    ...defined({ after: after > 0 ? after : undefined }),
     between: [from, Math.max(to, from + 1)],
   }
 }

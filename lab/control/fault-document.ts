@@ -1,4 +1,4 @@
-import { checkNesting, readDuration, UserError } from '../../runtime/index.js'
+import { checkNesting, defined, readDuration, UserError } from '../../runtime/index.js'
 import type { Fault } from '../faults/fault.js'
 import { Checks } from './checks.js'
 import { FAULT } from './schemas.js'
@@ -10,7 +10,7 @@ export function faultFrom(document: unknown): Fault {
   return {
     ...rest,
     effect: (length === undefined ? more : { ...more, ms: readDuration(length)! }) as Fault['effect'],
-    ...(between ? { between: [readDuration(between[0])!, readDuration(between[1])!] as const } : {}),
+    ...defined({ between: between ? ([readDuration(between[0])!, readDuration(between[1])!] as const) : undefined }),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { LiveUrls } from '../../coreos/index.js'
 import { readFleet, type HardwareFleet, type Machine, type Machines, type NewDisk } from '../../machine/index.js'
-import { readDuration, UserError } from '../../runtime/index.js'
+import { defined, readDuration, UserError } from '../../runtime/index.js'
 import type { NodeRecord, ProvisionState } from '../../wire/index.js'
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import type { FaultReport } from '../faults/fault.js'
@@ -149,7 +149,7 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     enroll: async ({ body }) => {
       const { count = 1, prefix = 'node-', hardware, seed } = body as EnrollRequest
       const fleet = hardware === undefined ? {} : { hardware: readFleet(hardware, 'the hardware') }
-      const added = await parts.enroll({ count, prefix, ...fleet, ...(seed === undefined ? {} : { seed }) })
+      const added = await parts.enroll({ count, prefix, ...fleet, ...defined({ seed }) })
       return { nodes: added.map(shownNode) }
     },
     node: (call) => shownNode(nodeOf(call)),
@@ -266,11 +266,13 @@ function queryFrom(query: Readonly<Record<string, string>>): JournalQuery {
   const { kind, status, after, since, until, limit: _, last: _last, ...rest } = query
   return {
     ...rest,
-    ...(kind === undefined ? {} : { kind: kind.split(',') as JournalKind[] }),
-    ...(status === undefined ? {} : { status: Number(status) }),
-    ...(after === undefined ? {} : { after: Number(after) }),
-    ...(since === undefined ? {} : { since: timeOf('since', since) }),
-    ...(until === undefined ? {} : { until: timeOf('until', until) }),
+    ...defined({
+      kind: kind === undefined ? undefined : (kind.split(',') as JournalKind[]),
+      status: status === undefined ? undefined : Number(status),
+      after: after === undefined ? undefined : Number(after),
+      since: since === undefined ? undefined : timeOf('since', since),
+      until: until === undefined ? undefined : timeOf('until', until),
+    }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import type { ControlOperation } from './operation.js'
 import { CONTROL_OPERATIONS } from './operations.js'
 import { readEvents } from './read-events.js'
@@ -105,9 +106,12 @@ export class LabClient {
     const url = `${this.url}/_lab${target}`
     const response = await send(url, {
       method,
-      headers: { accept, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal ? { signal } : {}),
+      headers: {
+        accept,
+        ...defined({ 'content-type': body === undefined ? undefined : 'application/json' }),
+        ...headers,
+      },
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body), signal }),
     }).catch((cause: unknown) => {
       throw signal?.aborted ? cause : new Error(`${method} ${url} got no answer`, { cause })
     })

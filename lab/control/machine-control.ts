@@ -1,5 +1,5 @@
 import type { HardwareFleet, Machine, MachineBootSource, Machines, MachineSpec } from '../../machine/index.js'
-import { UserError, type Clock, type Logger, type Probe } from '../../runtime/index.js'
+import { UserError, defined, type Clock, type Logger, type Probe } from '../../runtime/index.js'
 import type { Dispatch } from '../../wire/index.js'
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import { Events } from '../events.js'
@@ -74,7 +74,7 @@ export function machineControl(parts: MachineControlParts): MachineControl {
     machines: parts.machines,
     agents: parts.agents ?? (() => NO_AGENTS),
     changing: () => {},
-    ...(parts.links ? { links: true } : {}),
+    ...defined({ links: parts.links ? true : undefined }),
     hasAgents: parts.agents !== undefined,
   })
   const { faults, journal, recorder, strikes } = observation
@@ -97,7 +97,7 @@ export function machineControl(parts: MachineControlParts): MachineControl {
         events,
         node: () => undefined,
         scaledOnly: true,
-        ...(parts.run ? { fixed: 'a run goes on in real time' } : {}),
+        ...defined({ fixed: parts.run ? 'a run goes on in real time' : undefined }),
         note: (what) => recorder.lab(what),
       }),
       snapshots: () => {

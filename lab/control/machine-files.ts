@@ -1,5 +1,5 @@
 import { bootFiles, type BootFile, type Machine } from '../../machine/index.js'
-import { UserError, type Clock } from '../../runtime/index.js'
+import { UserError, defined, type Clock } from '../../runtime/index.js'
 import { installedFiles } from '../installed-files.js'
 import { maskedText } from '../masking.js'
 import { ERRORS } from '../errors.js'
@@ -76,8 +76,7 @@ function ofBoot({ path, kind, mode, uid, gid, size, target, bytes }: BootFile): 
     mode: mode.toString(8).padStart(4, '0'),
     uid,
     gid,
-    ...(kind === 'file' ? { size } : {}),
-    ...(target === undefined ? {} : { target }),
+    ...defined({ size: kind === 'file' ? size : undefined, target }),
   }
   return bytes === undefined ? file : withText(file, bytes)
 }

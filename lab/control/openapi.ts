@@ -1,4 +1,4 @@
-import { packageVersion } from '../../runtime/index.js'
+import { defined, packageVersion } from '../../runtime/index.js'
 import type { ControlOperation, Schema } from './operation.js'
 import { CONTROL_OPERATIONS } from './operations.js'
 import { listOf } from './schemas.js'
@@ -66,7 +66,7 @@ function described(operation: ControlOperation): Schema {
       in: 'path',
       required: true,
       schema: { type: 'string' },
-      ...(name === 'node' ? { description: 'uuid or name' } : {}),
+      ...defined({ description: name === 'node' ? 'uuid or name' : undefined }),
     })),
     ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema })),
   ]
@@ -78,12 +78,14 @@ function described(operation: ControlOperation): Schema {
     operationId: id,
     summary,
     tags: [path.split('/')[1] || 'lab'],
-    ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body
-      ? { requestBody: { required: true, content: { 'application/json': { schema: either(body, listOf(body)) } } } }
-      : {}),
+    ...defined({
+      parameters: parameters.length > 0 ? parameters : undefined,
+      requestBody: body
+        ? { required: true, content: { 'application/json': { schema: either(body, listOf(body)) } } }
+        : undefined,
+    }),
     responses: {
-      [status]: { description: summary, ...(content ? { content } : {}) },
+      [status]: { description: summary, ...defined({ content }) },
       default: { $ref: '#/components/responses/refused' },
     },
   }

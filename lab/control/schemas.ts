@@ -1,4 +1,4 @@
-import { DURATION_PATTERN } from '../../runtime/index.js'
+import { DURATION_PATTERN, defined } from '../../runtime/index.js'
 import { PROVISION_STATES } from '../../wire/index.js'
 import { POINTS } from '../faults/check-fault.js'
 import type { FaultKind, FaultReport } from '../faults/fault.js'
@@ -22,7 +22,7 @@ export const closed = (properties: Readonly<Record<string, Schema>>, required: r
   type: 'object',
   additionalProperties: false,
   properties,
-  ...(required.length > 0 ? { required } : {}),
+  ...defined({ required: required.length > 0 ? required : undefined }),
 })
 
 export const open = <Properties extends Readonly<Record<string, Schema>>>(

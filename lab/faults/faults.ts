@@ -1,4 +1,5 @@
 import {
+  defined,
   seededRandom,
   sharedAbort,
   userError,
@@ -151,7 +152,7 @@ export class FaultInjector implements Faults {
         if (!wrong || faults.length === 1) throw error
         throw new UserError(wrong.code, `fault ${index + 1} of ${faults.length}: ${wrong.message}`, {
           kind: wrong.kind,
-          ...(wrong.remedy === undefined ? {} : { remedy: wrong.remedy }),
+          ...defined({ remedy: wrong.remedy }),
         })
       }
     return faults.map((fault) => this.#addChecked(fault))

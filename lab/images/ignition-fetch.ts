@@ -1,5 +1,5 @@
 import { FetchFailure, HttpClient, maskedUrl } from '../../bytes/index.js'
-import { UserError, type Clock } from '../../runtime/index.js'
+import { UserError, defined, type Clock } from '../../runtime/index.js'
 import { IGNITION_TYPE, LARGEST_RESOURCE, NEWEST_STABLE, type Fetch } from '../../ignition/index.js'
 
 /**
@@ -12,7 +12,7 @@ export function ignitionFetch({ clock, signal }: { clock: Clock; signal: AbortSi
   return async ({ source = '', httpHeaders = [] }) => {
     const failed = (remedy: string, why: string, cause?: unknown) =>
       new UserError('ignition-fetch', `fetching ${maskedUrl(source)} failed: ${why}`, {
-        ...(cause === undefined ? {} : { cause }),
+        ...defined({ cause }),
         remedy,
       })
     const headers: Record<string, string> = { accept: `${IGNITION_TYPE};version=${NEWEST_STABLE}, */*;q=0.1` }

@@ -8,7 +8,7 @@ import {
   type LiveUrls,
 } from '../../coreos/index.js'
 import { bootsIso, type DeployImages, type StoreView } from '../../ironic-mock/index.js'
-import { urlSafeToken, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { defined, urlSafeToken, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { textOf, type NodeRecord } from '../../wire/index.js'
 import { openOnSavedPort } from '../addresses/saved-port.js'
 import type { StateFolder } from '../state/state-folder.js'
@@ -61,7 +61,9 @@ export async function openLiveImages(request: LiveImagesRequest, parts: Surround
   const agent = {
     ironicUrls: [ironicUrl],
     // The lab has no separate inspector; Ironic's API takes the inspection data.
-    ...(request.agent?.template === 'original' ? { inspectorUrls: [`${ironicUrl}/v1/continue_inspection`] } : {}),
+    ...defined({
+      inspectorUrls: request.agent?.template === 'original' ? [`${ironicUrl}/v1/continue_inspection`] : undefined,
+    }),
     ...request.agent,
   }
   const text = (own: Partial<AgentConfigOptions>): string => JSON.stringify(agentConfig({ ...agent, ...own }))

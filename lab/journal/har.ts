@@ -1,4 +1,4 @@
-import { packageVersion } from '../../runtime/index.js'
+import { defined, packageVersion } from '../../runtime/index.js'
 import type { ExchangeEntry, JournalEntry, Message } from './entry.js'
 
 /** Exchanges as an HTTP archive (HAR 1.2), which browsers and proxies open. Times are in lab time. */
@@ -27,7 +27,7 @@ function archived(entry: ExchangeEntry): Readonly<Record<string, unknown>> {
       cookies: [],
       headers: headersOf(request),
       queryString: [...new URLSearchParams(query)].map(([name, value]) => ({ name, value })),
-      ...(request.size > 0 ? { postData: { mimeType: typeOf(request), text: textOf(request) } } : {}),
+      ...defined({ postData: request.size > 0 ? { mimeType: typeOf(request), text: textOf(request) } : undefined }),
       headersSize: -1,
       bodySize: request.size,
     },

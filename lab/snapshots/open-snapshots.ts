@@ -1,5 +1,5 @@
 import type { Machine, MachineSpec, Machines } from '../../machine/index.js'
-import { VirtualClock, type Clock, type Probe, type Scope } from '../../runtime/index.js'
+import { VirtualClock, defined, type Clock, type Probe, type Scope } from '../../runtime/index.js'
 import { ConnectionFailed, type Dispatch } from '../../wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { Events } from '../events.js'
@@ -156,7 +156,7 @@ export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapsh
     inputs,
     snapshots,
     enroll: (spec?: MachineSpec, fields?: Record<string, unknown>, deployment?: Deployment): Promise<string> => {
-      const input = { ...(spec && { spec }), ...(fields && { fields }), ...(deployment && { deployment }) }
+      const input = defined({ spec, fields, deployment })
       return inputs?.call<string>({ do: 'enroll', ...input }) ?? enroll(input)
     },
     deploymentOf: (uuid: string): Deployment => deployments.get(uuid) ?? {},

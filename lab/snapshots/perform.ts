@@ -1,5 +1,5 @@
 import type { Machine, Machines } from '../../machine/index.js'
-import { unlessAborted, UserError } from '../../runtime/index.js'
+import { defined, unlessAborted, UserError } from '../../runtime/index.js'
 import type { Dispatch, Transport, WireRequest, WireResponse } from '../../wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { Faults } from '../faults/fault.js'
@@ -130,7 +130,7 @@ export function enteringMachines(machines: Machines, inputs: () => Inputs | unde
   return {
     snapshots: machines.snapshots,
     create: async (spec, source) => {
-      const input = { do: 'add machine', spec, ...(source ? { source } : {}) } as const
+      const input = { do: 'add machine', spec, ...defined({ source }) } as const
       return entering(await (inputs()?.call<Machine>(input) ?? machines.create(spec, source)))
     },
     remove: (id) => inputs()?.call({ do: 'remove machine', machine: id }) ?? machines.remove(id),

@@ -1,4 +1,4 @@
-import { LabClock, Mutex, UserError, type Clock, type Mover, type SeededRandom } from '../../runtime/index.js'
+import { LabClock, Mutex, UserError, defined, type Clock, type Mover, type SeededRandom } from '../../runtime/index.js'
 import type { Events } from '../events.js'
 import type { Journal } from '../journal/journal.js'
 import { stillClock, type StageKeeper, type StageState } from '../stage/stage-keeper.js'
@@ -212,7 +212,7 @@ export class StageSnapshots implements Snapshots {
     const now = { ...inputs.place, ...this.#check() }
     if (failed !== undefined || JSON.stringify(now) !== JSON.stringify({ ...place, ...check }))
       throw new UserError('snapshot-diverged', `repeating ${stored.id} led to another state than it was taken in`, {
-        ...(failed instanceof Error ? { cause: failed } : {}),
+        ...defined({ cause: failed instanceof Error ? failed : undefined }),
         remedy:
           'steps, listeners and servers of the lab have to do the same each time; a snapshot at rest is not repeated',
       })

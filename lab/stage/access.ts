@@ -7,6 +7,7 @@ import { selfSigned } from '../../agent/index.js'
 import { basicAuthorization } from '../../bytes/index.js'
 import { basicAuth, type Guard, type ServiceSettings } from '../../ironic-mock/index.js'
 import {
+  defined,
   held,
   hours,
   systemClock,
@@ -54,9 +55,9 @@ export async function openAccess(options: AccessOptions): Promise<Access> {
   const tls = made && {
     ...made.identity,
     minVersion: `TLSv${service.tlsMinimum}` as const,
-    ...(service.tlsCiphers === null ? {} : { ciphers: service.tlsCiphers }),
+    ...defined({ ciphers: service.tlsCiphers ?? undefined }),
   }
-  const secured = { caFile: made?.file ?? null, ...(tls ? { tls } : {}) }
+  const secured = { caFile: made?.file ?? null, ...defined({ tls: tls ?? undefined }) }
   if (service.authStrategy === 'noauth') return { headers: {}, ...secured }
   // Passwords do not come from the seeded randomness: its values can be predicted.
   const own = { username: 'ironstage', password: urlSafeToken(systemRandom) }

@@ -1,7 +1,7 @@
 import { startAgent, type Agent, type AgentPace, type AgentProgress, type AgentTls } from '../../agent/index.js'
 import type { ConfigFile } from '../../runtime/index.js'
 import { kernelParameters, type Boot, type Machine } from '../../machine/index.js'
-import { Probe, errorChain, withFields, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { Probe, defined, errorChain, withFields, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { standardManagers, type HardwareManager } from '../../steps/index.js'
 import { probed, type Transport } from '../../wire/index.js'
 import { attachTo } from '../points.js'
@@ -131,10 +131,9 @@ export class Agents implements AsyncDisposable {
           machine.say(`the agent: ${why}`)
           onGaveUp?.(id, why)
         },
-        ...(nodeUuid === undefined ? {} : { nodeUuid }),
-        ...(standalone ? { standalone } : {}),
+        ...defined({ nodeUuid, standalone }),
         configFiles: configured,
-        ...(tls && addresses.tls ? { tls: (this.#tls ??= addresses.tls(random)) } : {}),
+        ...defined({ tls: tls && addresses.tls ? (this.#tls ??= addresses.tls(random)) : undefined }),
       })
       this.#running.set(id, { boot: boot.id, agent, mounted: addresses.mount(id, agent.dispatch) })
     } catch (error) {

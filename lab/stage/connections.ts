@@ -1,7 +1,7 @@
 import { AgentListener } from '../../agent/index.js'
 import { bodyLimitsOf, ironicRefusal, type ServiceSettings } from '../../ironic-mock/index.js'
 import { hostname } from 'node:os'
-import { systemRandom, type Clock, type Logger, type Random, type Scope } from '../../runtime/index.js'
+import { defined, systemRandom, type Clock, type Logger, type Random, type Scope } from '../../runtime/index.js'
 import { HttpTransport, InProcessTransport, serveHttp, type Dispatch, type Transport } from '../../wire/index.js'
 import { openOnSavedPort } from '../addresses/saved-port.js'
 import type { StateFolder } from '../state/state-folder.js'
@@ -96,7 +96,7 @@ export async function connections(
       publicUrl: service.publicEndpoint,
       asksPassword: access.guard !== undefined,
       refuseCaller: callerRefusal(refuse),
-      ...(tls ? { tls } : {}),
+      ...defined({ tls }),
     })
   const lost = 'the machines that are running no longer find Ironic; reboot them'
   const server = scope.use(

@@ -1,6 +1,6 @@
 import { deadlinesOf, missingPort, stepPlan, type Guard } from '../../ironic-mock/index.js'
 import type { HardwareFleet, Machines, MachineSpec } from '../../machine/index.js'
-import type { Clock, Logger, Probe } from '../../runtime/index.js'
+import { defined, type Clock, type Logger, type Probe } from '../../runtime/index.js'
 import type { Dispatch, IronicClient, NodeRecord } from '../../wire/index.js'
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import { bmcAddressOf, machineOf } from '../bmcs/bmcs.js'
@@ -70,7 +70,7 @@ export function withControl(parts: {
         const spec = parts.spec(number, hardware, identity)
         const name = `${prefix}${number - 1}`
         if (machines.get(spec.id) || node(name)) continue
-        const fields = { name, ...(identity ? { uuid: identity.uuid } : {}) }
+        const fields = { name, ...defined({ uuid: identity ? identity.uuid : undefined }) }
         added.push(node(await parts.enroll(spec, fields))!)
       }
       return added
@@ -110,7 +110,7 @@ export function withControl(parts: {
     },
   })
   return (api) => {
-    const control = metrics.beside(controlApi({ api, handlers, logger, ...(guard ? { guard } : {}) }), guard)
+    const control = metrics.beside(controlApi({ api, handlers, logger, ...defined({ guard }) }), guard)
     return parts.page ? withPage(control) : control
   }
 }

@@ -11,7 +11,7 @@ import {
   type ConductorConf,
   type ServiceSettings,
 } from '../../ironic-mock/index.js'
-import { held, standsStill, type Clock, type Logger, readNamedText, readNested } from '../../runtime/index.js'
+import { defined, held, standsStill, type Clock, type Logger, readNamedText, readNested } from '../../runtime/index.js'
 import { MAX_MICROVERSION, type Microversion } from '../../wire/index.js'
 
 /** Configuration of a stage's Ironic. */
@@ -39,7 +39,7 @@ export async function ironicSettings(options: IronicSettingsOptions): Promise<Ir
     ...conf,
     ...(agentPace === PROMPT_PACE ? promptLooks(conf) : {}),
     // Virtual time stands still while a client waits for a locked node, so the client gets the conflict at once.
-    ...(standsStill(clock) ? { nodeLockedRetryAttempts: 1 } : {}),
+    ...defined({ nodeLockedRetryAttempts: standsStill(clock) ? 1 : undefined }),
     ...options.conf,
   })
   if (ironic === undefined)

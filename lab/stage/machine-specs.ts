@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import {
   defaultMachineSpec,
   hardwareOf,
@@ -22,7 +23,7 @@ interface SpecOptions {
 export function specsOnDemand(options: SpecOptions) {
   const plain = machineSpecs(options)
   return (number: number, hardware: HardwareFleet | undefined, own?: Identity): MachineSpec =>
-    hardware || own ? machineSpecs({ ...options, ...(hardware ? { hardware } : {}) }, own)(number) : plain(number)
+    hardware || own ? machineSpecs({ ...options, ...defined({ hardware }) }, own)(number) : plain(number)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { systemClock, type Clock, type Logger, type Probe } from '../../runtime/index.js'
+import { defined, systemClock, type Clock, type Logger, type Probe } from '../../runtime/index.js'
 import type { Machines } from '../../machine/index.js'
 import { bmcAddressOf } from '../bmcs/bmcs.js'
 import type { NodeRecord } from '../../wire/index.js'
@@ -94,8 +94,7 @@ export function observe(parts: {
         return phaseOf(provision_state, user.uuid === uuid && agents().isInstalling(machine))
       },
       stepOf: (machine) => agents().stepOf(machine),
-      ...(parts.steps && { steps: parts.steps }),
-      ...(parts.links && { links: true }),
+      ...defined({ steps: parts.steps, links: parts.links ? true : undefined }),
       hasAgents: parts.hasAgents ?? true,
       restartAgent: (machine) => agents().restart(machine),
       cutPower: (machine) =>

@@ -1,5 +1,5 @@
 import type { HttpThrough } from '../../bytes/index.js'
-import type { Probe } from '../../runtime/index.js'
+import { defined, type Probe } from '../../runtime/index.js'
 import {
   probedDispatch,
   probedDownloads,
@@ -54,7 +54,7 @@ export class OwnExchanges {
     return (nodeOf) => {
       const others = probedFiles(probe, (path) => {
         const node = nodeOf(path)
-        return { from: 'client', to: 'images', ...(node === undefined ? {} : { node }) }
+        return { from: 'client', to: 'images', ...defined({ node }) }
       })
       return (request, send) =>
         this.#underWay.has(keyOf({ method: request.method }, request.url)) ? send() : others(request, send)

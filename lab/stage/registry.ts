@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../bytes/index.js'
-import { minutes, type Clock } from '../../runtime/index.js'
+import { defined, minutes, type Clock } from '../../runtime/index.js'
 import { PullFailure, type ImageRegistry, type NodeImageManifest } from '../../machine/index.js'
 
 /** A node image: a base, and a cluster's additions. */
@@ -106,7 +106,7 @@ export class SimulatedRegistry implements ImageRegistry, NodeImageRegistry {
         { digest: sha256(`base ${base}`), size: BASE_SIZE },
         { digest: sha256(`node ${version} ${files.join(' ')}`), size: LAYER_SIZE },
       ],
-      ...(inDiskImages ? { inDiskImages } : {}),
+      ...defined({ inDiskImages: inDiskImages || undefined }),
     }
     const bytes = Buffer.from(JSON.stringify(manifest))
     const image = `${repository}@${sha256(bytes)}`

@@ -1,7 +1,7 @@
 import { basicAuthorization, contentRange, FetchFailure, type FileAnswer, HttpClient } from '../../bytes/index.js'
 import { bytesSource, type ByteSource } from '../../bytes/index.js'
 import type { BootNetwork } from '../../machine/index.js'
-import { seconds, type Clock } from '../../runtime/index.js'
+import { defined, seconds, type Clock } from '../../runtime/index.js'
 
 /** Milliseconds of wall time that a server may be silent. */
 const SILENCE = seconds(30)
@@ -25,17 +25,17 @@ export interface BootNetworkOptions {
 /** Network of simulated machines at boot: reads http and https by ranges, as BMCs read virtual media. */
 export function bootNetwork({ clock, allow, trust, bootScript }: BootNetworkOptions): BootNetwork {
   const options = {
-    ...(allow ? { allow } : {}),
+    ...defined({ allow }),
     clock,
     redirects: 5,
     limits: { connect: SILENCE, header: SILENCE, silence: SILENCE },
   }
   return {
     open: (url, { signal, credentials, verifiedBy, through }) => {
-      const http = new HttpClient({ ...options, ...verification(trust, verifiedBy), ...(through ? { through } : {}) })
+      const http = new HttpClient({ ...options, ...verification(trust, verifiedBy), ...defined({ through }) })
       return openRemote(url, { http, signal, authorization: credentials && basicAuthorization(credentials) })
     },
-    ...(bootScript === undefined ? {} : { bootScript }),
+    ...defined({ bootScript }),
   }
 }
 
@@ -118,7 +118,11 @@ class RemoteFile implements ByteSource {
 /** @throws FetchFailure; Error with the server's answer */
 async function part(url: string, start: number, { http, signal, authorization }: Asking): Promise<Part> {
   const range = `bytes=${start}-${start + BLOCK - 1}`
-  const answer = await http.get({ url, headers: { range, ...(authorization && { authorization }) }, signal })
+  const answer = await http.get({
+    url,
+    headers: { range, ...defined({ authorization: authorization || undefined }) },
+    signal,
+  })
   try {
     const { status, headers } = answer
     if (status === 401 || status === 403)

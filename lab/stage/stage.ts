@@ -2,6 +2,7 @@ import { PROMPT_PACE } from '../../agent/index.js'
 import { createIronicApi, openIronic, type Conductor, type IronicState, type Store } from '../../ironic-mock/index.js'
 import { NO_PACE, openMachines, type Machine, type Machines, type MachineSpec } from '../../machine/index.js'
 import {
+  defined,
   opening,
   Probe,
   silent,
@@ -133,7 +134,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   if (options.onEvent) events.listen(options.onEvent)
 
   const agentPace = options.agentPace ?? PROMPT_PACE
-  const ownConf = { ...(options.liveImages ? { fetchBootImages: true } : {}), ...options.conf }
+  const ownConf = { ...defined({ fetchBootImages: options.liveImages ? true : undefined }), ...options.conf }
   const { conf, service, newest, types } = await ironicSettings({
     ...options,
     conf: ownConf,
@@ -188,7 +189,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     probe,
     pace: agentPace,
     tls: options.agentTls ?? conf.requireTls,
-    ...(options.managers ? { managers: options.managers } : {}),
+    ...defined({ managers: options.managers }),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: (machine, progress) => {
       const { step } = progress
@@ -242,8 +243,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const imageCache = allow ? { folder: null, ...options.imageCache, allow } : options.imageCache
   const registry = new SimulatedRegistry(clock, {
     changed: (change) => outsideRequests.inputs?.note(change),
-    ...(options.pullable ? { pullable: options.pullable } : {}),
-    ...(options.pullRate === undefined ? {} : { rate: options.pullRate }),
+    ...defined({ pullable: options.pullable, rate: options.pullRate }),
   })
   machines = await openMachines({
     stateDir: folder?.path ?? null,
@@ -282,12 +282,11 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       probe,
       conf,
       types,
-      ...(from ? { from } : {}),
+      ...defined({ from }),
       agents: toAgentsOf(() => machines, { transport: toAgents, addresses, probe }),
       logger: withFields(logger, { room: 'conductor' }),
       ironicUrl: () => url,
-      ...(live ? { servedImages: (node) => live.imagesFor(node) } : {}),
-      ...(options.findImage ? { findImage: options.findImage } : {}),
+      ...defined({ servedImages: live ? (node) => live.imagesFor(node) : undefined, findImage: options.findImage }),
       deploymentRepeated: (repeated) => events.emit({ kind: 'deployment-repeated', ...repeated }),
     })
     const api = createIronicApi({
@@ -299,7 +298,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       newest,
       randomOfReads: randomness.reads,
       fastTrack: conf.fastTrack,
-      ...(access.guard ? { guard: access.guard } : {}),
+      ...defined({ guard: access.guard }),
       logger: withFields(logger, { room: 'api' }),
     })
     return { ironic, dispatch: withLabApi(own.probed(api, probe)) }

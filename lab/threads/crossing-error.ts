@@ -1,4 +1,4 @@
-import { NothingLeftToHappen, UserError, type ErrorCode } from '../../runtime/index.js'
+import { NothingLeftToHappen, UserError, defined, type ErrorCode } from '../../runtime/index.js'
 import { IronicError, IronicRefused } from '../../wire/index.js'
 
 /** An error on its path between two threads, which keep neither the class nor the fields of one. */
@@ -21,7 +21,7 @@ export function leaving(error: unknown): CrossingError {
     message: error.message,
     stack: error.stack,
     is: kindOf(error),
-    ...(error.cause === undefined ? {} : { cause: leaving(error.cause) }),
+    ...defined({ cause: error.cause === undefined ? undefined : leaving(error.cause) }),
   }
 }
 
@@ -46,7 +46,7 @@ function made(message: string, is: CrossingError['is'], cause: Error | undefined
   switch (is.kind) {
     case 'user':
       return new UserError(is.code, message, {
-        ...(is.remedy === undefined ? {} : { remedy: is.remedy }),
+        ...defined({ remedy: is.remedy }),
         kind: is.severity,
         ...causes,
       })

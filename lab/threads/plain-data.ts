@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError, defined } from '../../runtime/index.js'
 
 /** Objects that are known to be data. Thousands of nodes have the same steps. */
 const DATA = new WeakSet<object>()
@@ -26,5 +26,5 @@ const notData = (name: string, cause?: unknown): UserError =>
   new UserError('not-across-threads', `${name} holds what another thread cannot get a copy of, such as a function`, {
     kind: 'usage',
     remedy: 'give plain data, or make a lab without threads',
-    ...(cause === undefined ? {} : { cause }),
+    ...defined({ cause }),
   })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { VirtualClock } from '../../runtime/index.js'
-import { NothingLeftToHappen, sharedAbort } from '../../runtime/index.js'
+import { NothingLeftToHappen, defined, sharedAbort } from '../../runtime/index.js'
 import { IPA_PACE } from '../../agent/index.js'
 import { createStagedLab, type StagedLab } from '../create-lab.js'
 import type { StagedNode } from '../lab-node.js'
@@ -127,7 +127,7 @@ export class Shard implements AsyncDisposable {
         const node = await this.#lab.enroll({
           machine: machine ?? this.#lab.spec(number),
           ...deployment,
-          ...(fields ? { fields } : {}),
+          ...defined({ fields }),
         })
         this.#nodes.set(number, node)
         return node.uuid

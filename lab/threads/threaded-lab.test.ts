@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { NothingLeftToHappen, temporaryFolder, UserError } from '../../runtime/index.js'
+import { NothingLeftToHappen, defined, temporaryFolder, UserError } from '../../runtime/index.js'
 import { IronicRefused } from '../../wire/index.js'
 import { createLab, installCoreos } from '../create-lab.js'
 import type { ThreadedLab, ThreadedLabOptions } from '../lab.js'
@@ -14,7 +14,7 @@ const SHARD_SIZE = 3
 const deploySteps = [installCoreos()]
 
 const small = (options: Partial<ThreadedLabOptions> = {}, file?: string): Promise<ThreadedLab> =>
-  createThreadedLab({ threads: 2, ...options }, { shardSize: SHARD_SIZE, ...(file === undefined ? {} : { file }) })
+  createThreadedLab({ threads: 2, ...options }, { shardSize: SHARD_SIZE, ...defined({ file }) })
 
 /** A program of threads that does something more when `happens` holds of a message. */
 async function changedWorker(folder: string, happens: string, does: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { opening, type Scope, UserError } from '../../runtime/index.js'
+import { defined, opening, type Scope, UserError } from '../../runtime/index.js'
 import type { ApiNode, IronicClient } from '../../wire/index.js'
 import { Events, type LabEvents, type Listener } from '../events.js'
 import type { EnrollOptions, LabOptions, ThreadedLab, ThreadedLabOptions, ThreadedNode } from '../lab.js'
@@ -87,8 +87,7 @@ class ShardedLab implements ThreadedLab {
       kind: 'enroll',
       node,
       deployment,
-      ...(machine ? { machine } : {}),
-      ...(fields ? { fields } : {}),
+      ...defined({ machine, fields }),
     })) as string
     this.#shardsOfNodes.set(uuid, shard)
     return new NodeOfShard(uuid, node, (request) => this.#ask(shard, request))
@@ -156,7 +155,7 @@ class NodeOfShard implements ThreadedNode {
 
   async provision(target: string, more?: Parameters<IronicClient['provision']>[2]): Promise<void> {
     checkData(`what ${target} takes`, more)
-    await this.#ask({ kind: 'provision', node: this.#number, target, ...(more ? { more } : {}) })
+    await this.#ask({ kind: 'provision', node: this.#number, target, ...defined({ more }) })
   }
 
   async makeAvailable(): Promise<void> {

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import type { BootOption, BootOverride } from '../hardware/boot-override.js'
 import type { MachineFirmware } from '../hardware/machine-firmware.js'
 import type { LiveMedium } from '../live/live-boot.js'
@@ -149,8 +150,10 @@ function mediumIn(drive: keyof typeof DRIVES, firmware: MachineFirmware) {
   const { verify, certificates } = firmware.mediaTrust(DRIVES[drive])
   return {
     url,
-    ...(username === undefined ? {} : { credentials: { username, password: password ?? '' } }),
-    ...(verify ? { verifiedBy: certificates.map(({ pem }) => pem) } : {}),
+    ...defined({
+      credentials: username === undefined ? undefined : { username, password: password ?? '' },
+      verifiedBy: verify ? certificates.map(({ pem }) => pem) : undefined,
+    }),
   }
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import lzma from 'lzma-native'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Probe, seededRandom, silent, systemClock } from '../../runtime/index.js'
+import { Probe, defined, seededRandom, silent, systemClock } from '../../runtime/index.js'
 import { defaultMachineSpec } from '../hardware/default-spec.js'
 import { NO_PACE, type FirstBoot, type Machine } from '../machine.js'
 import type { MachineSpec } from '../machine-spec.js'
@@ -62,7 +62,7 @@ async function boot(machine: Machine, kind: 'disk' | 'ramdisk') {
 
 async function sh(machine: Machine, line: string, stdin?: Uint8Array): Promise<string> {
   const argv = line.split(' ') as [string, ...string[]]
-  const run = await machine.executor.start({ argv, effect: 'writes', ...(stdin && { stdin }) })
+  const run = await machine.executor.start({ argv, effect: 'writes', ...defined({ stdin }) })
   let text = ''
   for await (const { bytes } of run.output) text += Buffer.from(bytes).toString()
   expect([line, await run.exit, text]).toEqual([line, { kind: 'exited', code: 0 }, text])

@@ -1,4 +1,4 @@
-import { errorChain } from '../../runtime/index.js'
+import { defined, errorChain } from '../../runtime/index.js'
 import type { Bootable } from './bootable.js'
 import { bootDisk, findOnDisks, type DiskBootEnd } from './disk-boot.js'
 import { loadMedium, selfTest } from './load-medium.js'
@@ -212,7 +212,13 @@ export class MachineBoot {
     signal.throwIfAborted()
     this.#running = record.lastBoot()!
     const { id } = this.#running
-    const point: BootPoint = { kind: 'boot', machine: machine.spec.id, boot: id, outcome, ...(why ? { why } : {}) }
+    const point: BootPoint = {
+      kind: 'boot',
+      machine: machine.spec.id,
+      boot: id,
+      outcome,
+      ...defined({ why: why || undefined }),
+    }
     parts.probe.report(point)
     return this.#running
   }

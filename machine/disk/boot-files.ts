@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/index.js'
+import { defined, type Clock } from '../../runtime/index.js'
 import type { BlockDevice } from './block-device.js'
 import { VolumeError, withBootVolume, type BootVolume, type VolumeStat } from './boot-volume.js'
 import { readLayout } from './partitions.js'
@@ -61,5 +61,5 @@ async function listed(volume: BootVolume): Promise<BootFile[]> {
 
 async function described(volume: BootVolume, path: string): Promise<BootFile> {
   const stat = await volume.stat(path, { follow: false })
-  return { path, ...stat, ...(stat.kind === 'symlink' ? { target: await volume.readlink(path) } : {}) }
+  return { path, ...stat, ...defined({ target: stat.kind === 'symlink' ? await volume.readlink(path) : undefined }) }
 }

@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { parseSize, pointerParts, UserError } from '../../runtime/index.js'
+import { defined, parseSize, pointerParts, UserError } from '../../runtime/index.js'
 import { identityIn, type HardwareFleet } from './fleet.js'
 import { HARDWARE_SCHEMA } from './hardware-schema.js'
 import type { MachineHardware } from './machine-hardware.js'
@@ -33,7 +33,7 @@ export function readFleet(document: unknown, name: string): HardwareFleet {
     const identity = identityIn(hardware)
     if ((count ?? 1) > 1 && identity !== undefined)
       throw unusableHardware(name, `machines.${index} gives ${count} machines the same ${identity}`)
-    return { hardware, ...(count === undefined ? {} : { count }) }
+    return { hardware, ...defined({ count }) }
   })
   return entries as [HardwareFleet[0], ...HardwareFleet[0][]]
 }
@@ -51,11 +51,13 @@ const validator = (): ValidateFunction<WrittenFile> =>
 function hardwareOf({ disks, ...rest }: WrittenMachine): MachineHardware {
   return {
     ...rest,
-    ...(disks && {
-      disks: disks.map(({ size, ...disk }) => ({
-        ...disk,
-        ...(size === undefined ? {} : { size: parseSize(`${size}`) }),
-      })),
+    ...defined({
+      disks: disks
+        ? disks.map(({ size, ...disk }) => ({
+            ...disk,
+            ...(size === undefined ? {} : { size: parseSize(`${size}`) }),
+          }))
+        : undefined,
     }),
   }
 }

@@ -1,5 +1,5 @@
 import { maskedUrl } from '../../bytes/index.js'
-import { UserError } from '../../runtime/index.js'
+import { UserError, defined } from '../../runtime/index.js'
 import { BmcLog, type BmcLogPoint, type LogEntry, type LogKind } from './bmc-log.js'
 import { IpmiSettings } from './bmc-settings.js'
 import { BootSettings, type BootOverride } from './boot-override.js'
@@ -310,7 +310,7 @@ export class MachineFirmware {
       Protocol,
       Destination,
       EventTypes: [...EventTypes],
-      ...(HttpHeaders && { HttpHeaders: { ...HttpHeaders } }),
+      ...defined({ HttpHeaders: HttpHeaders ? { ...HttpHeaders } : undefined }),
     }
     if (id === undefined) this.#state.nextSubscription = number + 1
     this.#state.subscriptions = [...this.subscriptions(), made]

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import type { DiskSpec, MachineSpec, NicSpec } from '../machine-spec.js'
 
 /** Hardware of a simulated machine, where it differs from the default machine. */
@@ -28,15 +29,17 @@ export function withHardware(spec: MachineSpec, { nics, disks, ...rest }: Machin
   return {
     ...spec,
     ...rest,
-    ...(nics && {
-      nics: nics.map((nic, index) => ({
-        ...nicAt(spec, index),
-        carrier: true,
-        ...nic,
-        pxe: index === bootNic,
-      })),
+    ...defined({
+      nics: nics
+        ? nics.map((nic, index) => ({
+            ...nicAt(spec, index),
+            carrier: true,
+            ...nic,
+            pxe: index === bootNic,
+          }))
+        : undefined,
+      disks: disks ? disks.map((disk, index) => ({ ...diskAt(spec, index, disk), ...disk })) : undefined,
     }),
-    ...(disks && { disks: disks.map((disk, index) => ({ ...diskAt(spec, index, disk), ...disk })) }),
   }
 }
 

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { rootCertificates } from 'node:tls'
 import { FetchFailure, HttpClient, type HttpLimits, type HttpThrough, type ProxySettings } from '../../bytes/index.js'
 import type { SpecConfig } from '../../ignition/index.js'
-import type { Clock } from '../../runtime/index.js'
+import { defined, type Clock } from '../../runtime/index.js'
 
 /** Settings for requests of a machine's Ignition. */
 export interface HttpSettings {
@@ -57,8 +57,7 @@ export async function httpRequest(
 ): Promise<HttpAnswer> {
   const client = new HttpClient({
     clock,
-    ...(downloads ? { through: downloads } : {}),
-    ...(authorities.length > 0 ? { ca: [...rootCertificates, ...authorities] } : {}),
+    ...defined({ through: downloads, ca: authorities.length > 0 ? [...rootCertificates, ...authorities] : undefined }),
     proxies: proxiesOf(proxy),
     limits: { ...limits, header: responseHeaders },
   })

@@ -1,5 +1,5 @@
 import type { HttpThrough } from '../../bytes/index.js'
-import type { LazyMap } from '../../runtime/index.js'
+import { defined, type LazyMap } from '../../runtime/index.js'
 import type { StageAsset } from '../../targets/index.js'
 
 /** Files of this process by their path in the machine. */
@@ -16,7 +16,7 @@ export function stagedIn(
   through?: HttpThrough,
 ): StageAsset {
   return async (asset, options) => {
-    const staged = await stage(asset, { ...options, ...(through && { through }) })
+    const staged = await stage(asset, { ...options, ...defined({ through }) })
     if (staged?.from.kind !== 'file') return staged
     const path = `/run/ironstage/images/${staged.from.path.split(/[/\\]/).slice(-2).join('/')}`
     files.set(path, staged.from.path)

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import type { Lab } from '../../lab/index.js'
 
 /** The members of undici's `DispatchOptions` that a request is made of. */
@@ -81,7 +82,7 @@ async function answer(
     handler.onRequestStart?.(controller, {})
     const sent = await bytesOf(body)
     const { signal } = controller
-    const init = { method, headers: pairsOf(headers), signal, ...(sent.length > 0 ? { body: sent } : {}) }
+    const init = { method, headers: pairsOf(headers), signal, ...defined({ body: sent.length > 0 ? sent : undefined }) }
     const response = await fetchFromLab(url, init)
     signal.throwIfAborted()
     handler.onResponseStart?.(controller, response.status, Object.fromEntries(response.headers), response.statusText)

@@ -1,5 +1,5 @@
 import { parse } from 'yaml'
-import { literalPattern, readNested, readNamedText } from '../../runtime/index.js'
+import { defined, literalPattern, readNested, readNamedText } from '../../runtime/index.js'
 import { type Difference, withoutIndexes } from './difference.js'
 import { refusal } from '../refusal.js'
 
@@ -22,7 +22,7 @@ const KEYS = ['where', 'why', 'was', 'is']
  */
 export async function readKnownDifferences(path: string): Promise<KnownDifference[]> {
   const usage = (message: string, cause?: unknown) =>
-    refusal('known-differences', message, { kind: 'usage', ...(cause === undefined ? {} : { cause }) })
+    refusal('known-differences', message, { kind: 'usage', ...defined({ cause }) })
   let document: unknown
   try {
     document = readNested(await readNamedText(path), path, (text) => parse(text) as unknown) ?? []

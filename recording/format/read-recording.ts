@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { isObject, UserError } from '../../runtime/index.js'
+import { defined, isObject, UserError } from '../../runtime/index.js'
 import { FORMAT_VERSION, type Exchange, type Message, type Recording, type RecordingHeader } from './exchange.js'
 import { refusal } from '../refusal.js'
 
@@ -140,4 +140,4 @@ const cut = (path: string, line: number, whole: number): UserError =>
   })
 
 const damaged = (message: string, cause?: unknown): UserError =>
-  refusal('recording-damaged', message, { kind: 'usage', ...(cause === undefined ? {} : { cause }) })
+  refusal('recording-damaged', message, { kind: 'usage', ...defined({ cause }) })

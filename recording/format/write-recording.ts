@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import type { UserError } from '../../runtime/index.js'
-import { isDiskFull, packageVersion } from '../../runtime/index.js'
+import { defined, isDiskFull, packageVersion } from '../../runtime/index.js'
 import { maskedUrl } from '../../bytes/index.js'
 import { FORMAT_VERSION, type Exchange, type RecordingHeader } from './exchange.js'
 import { refusal } from '../refusal.js'
@@ -86,5 +86,5 @@ function opened(path: string, force: boolean): number {
 const unwritable = (path: string, cause: unknown): UserError =>
   refusal('recording-unwritable', `the recording ${path} cannot be written`, {
     cause,
-    ...(isDiskFull(cause) ? { remedy: 'make room on its disk, or name a file on another one' } : {}),
+    ...defined({ remedy: isDiskFull(cause) ? 'make room on its disk, or name a file on another one' : undefined }),
   })

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { isNestedDeeper } from '../../runtime/index.js'
+import { defined, isNestedDeeper } from '../../runtime/index.js'
 import type { Message } from '../format/exchange.js'
 import type { Masker } from './masker.js'
 
@@ -23,7 +23,7 @@ export function message(
   if (isCut) {
     // In a part of a document, secrets cannot be recognised.
     const beginning = isJson ? undefined : wholeCharacters(excerpt)
-    return { ...shown, ...(beginning === undefined ? {} : { text: masker.text(beginning) }), cut: true }
+    return { ...shown, ...defined({ text: beginning === undefined ? undefined : masker.text(beginning) }), cut: true }
   }
   if (!isUtf8(excerpt)) return { ...shown, base64: excerpt.toString('base64') }
   const text = excerpt.toString('utf8')

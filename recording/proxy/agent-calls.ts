@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { isObject } from '../../runtime/index.js'
+import { defined, isObject } from '../../runtime/index.js'
 import type { RelayTarget } from './relay.js'
 
 /** An agent as its last heartbeat described it. */
@@ -70,7 +70,7 @@ export class AgentCallbacks {
     const rewritten = {
       ...beat,
       callback_url: url,
-      ...(certificate === undefined ? {} : { agent_verify_ca: certificate }),
+      ...defined({ agent_verify_ca: certificate }),
     }
     return Buffer.from(JSON.stringify(rewritten))
   }

@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { silent } from '../../runtime/index.js'
+import { defined, silent } from '../../runtime/index.js'
 import { answering, ask, clock, identity, recording } from '../../test/kit/recorder.js'
 import { HttpTransport, serveHttp } from '../../wire/index.js'
 import { openRecorder } from './recorder.js'
@@ -202,7 +202,7 @@ test.each(['http', 'https'])('Ironic calls an agent that speaks %s through the r
   await using agent = await serveHttp({
     port: 0,
     clock,
-    ...(scheme === 'https' ? { tls: own } : {}),
+    ...defined({ tls: scheme === 'https' ? own : undefined }),
     dispatch: ({ target, body }) =>
       Promise.resolve({
         status: 200,
@@ -225,7 +225,7 @@ test.each(['http', 'https'])('Ironic calls an agent that speaks %s through the r
   await ask(`${stage.url}/v1/heartbeat/node-1`, { method: 'POST', body: JSON.stringify({ ...beat, ...authority }) })
   const [{ callback_url: callback, agent_verify_ca: ca } = {}] = beats
   expect(callback).toBe(`${scheme}://127.0.0.1:${stage.recorder.agentPort}/node-1`)
-  await using ironicsSide = new HttpTransport({ clock, ...(ca === undefined ? {} : { tls: { ca } }) })
+  await using ironicsSide = new HttpTransport({ clock, ...defined({ tls: ca === undefined ? undefined : { ca } }) })
   const command = {
     method: 'POST',
     url: `${callback}/v1/commands/?agent_token=a-token-of-the-agent`,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ConnectionOptions } from 'node:tls'
 import { splitCredentials } from '../../bytes/index.js'
-import { opening, type Clock, type Logger, sharedAbort } from '../../runtime/index.js'
+import { defined, opening, type Clock, type Logger, sharedAbort } from '../../runtime/index.js'
 import type { ClientTls, TlsIdentity } from '../../wire/index.js'
 import type { Exchange, Party } from '../format/exchange.js'
 import { RecordingWriter } from '../format/write-recording.js'
@@ -113,10 +113,7 @@ export async function openRecorder(options: RecorderOptions): Promise<Recorder> 
 /** @throws UserError `upstream-url` */
 function upstreamOf({ upstream, tls = {} }: RecorderOptions): RelayTarget & { authorization: string | null } {
   const { url, authorization } = ironicUrl(upstream)
-  const options: ConnectionOptions = {
-    ...(tls.insecure ? { rejectUnauthorized: false } : {}),
-    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-  }
+  const options: ConnectionOptions = defined({ rejectUnauthorized: tls.insecure ? false : undefined, ca: tls.ca })
   return { url, tls: options, authorization }
 }
 
@@ -271,7 +268,7 @@ class Session {
         request: asked,
         status: answer?.status ?? null,
         response: answered,
-        ...(failure === undefined ? {} : { failure: masker.text(failure) }),
+        ...defined({ failure: failure === undefined ? undefined : masker.text(failure) }),
       })
     }
   }

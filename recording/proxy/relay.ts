@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest, type ServerResponse } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
-import { errorChain } from '../../runtime/index.js'
+import { defined, errorChain } from '../../runtime/index.js'
 import { passedHeaders } from './headers.js'
 import { BodyExcerpt } from './body-excerpt.js'
 import { LinkRewriter, rewrittenLocation, type LinkBases } from './links.js'
@@ -219,10 +219,12 @@ class Relay {
     const answer = this.#answer
     this.#record({
       request: this.#requestBody,
-      ...(answer
-        ? { answer: { status: answer.message.statusCode ?? 0, headers: answer.message.headers, body: answer.body } }
-        : {}),
-      ...(failure === undefined ? {} : { failure }),
+      ...defined({
+        answer: answer
+          ? { status: answer.message.statusCode ?? 0, headers: answer.message.headers, body: answer.body }
+          : undefined,
+        failure,
+      }),
     })
   }
 }

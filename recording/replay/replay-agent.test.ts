@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { systemClock } from '../../runtime/index.js'
+import { defined, systemClock } from '../../runtime/index.js'
 import { identity } from '../../test/kit/recorder.js'
 import { recordingOf, type ShortExchange } from '../../test/kit/recordings.js'
 import { HttpTransport, type OutgoingRequest } from '../../wire/index.js'
@@ -97,7 +97,11 @@ async function played(send: (callback: string, ironic: HttpTransport) => Promise
     transport: {
       send: (request) => {
         const { status, body } = answer(request)
-        return Promise.resolve({ status, headers: {}, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+        return Promise.resolve({
+          status,
+          headers: {},
+          ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
+        })
       },
     },
   })

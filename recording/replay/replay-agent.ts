@@ -1,4 +1,4 @@
-import { opening, type Clock, seconds, silent } from '../../runtime/index.js'
+import { defined, opening, type Clock, seconds, silent } from '../../runtime/index.js'
 import { serveHttp, type TlsIdentity, type WireRequest, type WireResponse } from '../../wire/index.js'
 import { compareCalls } from '../comparison/compare-calls.js'
 import { onlyIn, type Comparison } from '../comparison/diff-recordings.js'
@@ -55,9 +55,7 @@ export async function replayAgents(options: AgentReplayOptions): Promise<Compari
         ? { status: exchange.status!, headers: { 'content-type': 'application/json' }, body: JSON.stringify(answer) }
         : { status: 404, headers: { 'content-type': 'application/json' }, body: JSON.stringify(UNKNOWN) }
     }
-    const server = scope.use(
-      await serveHttp({ dispatch, host, port: 0, clock, logger: silent, ...(tls ? { tls } : {}) }),
-    )
+    const server = scope.use(await serveHttp({ dispatch, host, port: 0, clock, logger: silent, ...defined({ tls }) }))
     const differences: SeenDifference[] = []
     let calls = 0
     const compared = (was: Exchange, is: Exchange | null): void => {
@@ -72,7 +70,10 @@ export async function replayAgents(options: AgentReplayOptions): Promise<Compari
     }
     await Promise.all(
       scripts.map(async ({ name, exchanges }) => {
-        const callback = { callback_url: `${server.url}/${name}`, ...(tls ? { agent_verify_ca: tls.certificate } : {}) }
+        const callback = {
+          callback_url: `${server.url}/${name}`,
+          ...defined({ agent_verify_ca: tls ? tls.certificate : undefined }),
+        }
         const agent = new PlayedAgent({ ...options, exchanges, sender, callback, compared, added })
         agents.set(name, agent)
         await agent.play()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { systemClock } from '../../runtime/index.js'
+import { defined, systemClock } from '../../runtime/index.js'
 import { recordingOf, type ShortExchange } from '../../test/kit/recordings.js'
 import { ConnectionFailed, type OutgoingRequest } from '../../wire/index.js'
 import { sentenceOf } from '../comparison/difference.js'
@@ -41,7 +41,11 @@ async function replayed(
         requests.push(`${request.method} ${path}${request.body === undefined ? '' : ` ${request.body}`}`)
         const json: unknown = request.body === undefined ? undefined : JSON.parse(request.body)
         const { status = 200, body, headers = {} } = answer({ ...request, path, json }, requests.length)
-        return Promise.resolve({ status, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+        return Promise.resolve({
+          status,
+          headers,
+          ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
+        })
       },
     },
     ...more,

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { recordedHeaders } from '../proxy/headers.js'
 import { Masker } from '../masking/masker.js'
 import { message } from '../masking/message.js'
@@ -75,7 +76,7 @@ export class Sender {
         url: url + path,
         headers: this.#headers(recorded.request),
         signal,
-        ...(sent === undefined ? {} : { body: sent }),
+        ...defined({ body: sent }),
       })
     } catch (error) {
       if (!(error instanceof ConnectionFailed)) throw error
@@ -86,7 +87,7 @@ export class Sender {
       exchange: {
         ...withoutAnswer(recorded),
         ...this.#answered(answer),
-        ...(failure === undefined ? {} : { failure }),
+        ...defined({ failure }),
       },
     }
   }

@@ -1,5 +1,6 @@
 import type { BmcLogPoint, EventSubscription, LogEntry, Machine } from '../../machine/index.js'
 import {
+  defined,
   errorChain,
   onAbort,
   seconds,
@@ -101,7 +102,7 @@ export class EventHub {
       '@odata.type': typeOf('Event'),
       Id: id,
       Name: 'Event',
-      ...(Context === undefined ? {} : { Context }),
+      ...defined({ Context }),
       Events: [
         {
           MemberId: '0',

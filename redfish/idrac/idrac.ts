@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { isDell, type Machine } from '../../machine/index.js'
 import { message, type Message } from '../protocol/messages.js'
 import { link, pathOf, type Document } from '../protocol/document.js'
@@ -66,14 +67,14 @@ export function ofIdrac(path: string, methods: Methods): Resource {
   const has = ({ machine }: MachineCall) => isDell(machine.spec)
   return ofMachine(path, {
     ...methods,
-    ...(get ? { get: (call: MachineCall) => (has(call) ? get(call) : undefined) } : {}),
-    ...(post
-      ? {
-          post: (call: MachineCall) => {
+    ...defined({
+      get: get ? (call: MachineCall) => (has(call) ? get(call) : undefined) : undefined,
+      post: post
+        ? (call: MachineCall) => {
             if (has(call)) return post(call)
             throw refused(404, 'ResourceMissingAtURI', [call.request.target])
-          },
-        }
-      : {}),
+          }
+        : undefined,
+    }),
   })
 }

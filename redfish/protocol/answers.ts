@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { defined } from '../../runtime/index.js'
 import type { HttpServerOptions, WireResponse } from '../../wire/index.js'
 import type { Document } from './document.js'
 import { message, type BaseMessage } from './messages.js'
@@ -28,7 +29,7 @@ export function resourceAnswer(resource: Resource, document: Document, known?: s
   const type = /^#(\w+)\./.exec(String(document['@odata.type']))?.[1]
   const headers = {
     allow: allowed(resource),
-    ...(type === undefined ? {} : { link: `</redfish/v1/JsonSchemas/${type}>; rel=describedby` }),
+    ...defined({ link: type === undefined ? undefined : `</redfish/v1/JsonSchemas/${type}>; rel=describedby` }),
   }
   if (document['@odata.id'] === undefined) return jsonAnswer(200, document, headers)
   const text = JSON.stringify(document)

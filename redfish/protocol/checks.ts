@@ -1,4 +1,4 @@
-import { isObject } from '../../runtime/index.js'
+import { defined, isObject } from '../../runtime/index.js'
 import { message, type Message } from './messages.js'
 import { Refusal, refused } from './refusal.js'
 import { type Document } from './document.js'
@@ -151,7 +151,7 @@ export function checkAction(
 }
 
 function asProperty({ path, kind, value, resolution }: Problem): Message {
-  const about = { property: path, ...(resolution === undefined ? {} : { resolution }) }
+  const about = { property: path, ...defined({ resolution }) }
   const shown = shownValue(value, path)
   switch (kind) {
     case 'type':
@@ -172,7 +172,7 @@ function asProperty({ path, kind, value, resolution }: Problem): Message {
 }
 
 function asParameter(action: string, { path, kind, value, resolution }: Problem): Message {
-  const about = { property: path, ...(resolution === undefined ? {} : { resolution }) }
+  const about = { property: path, ...defined({ resolution }) }
   const shown = shownValue(value, path)
   switch (kind) {
     case 'type':

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 /** Messages of DMTF's registry `Base` that this service sends: severity, and a sentence with `%1` for each argument. */
 const BASE = {
   Success: ['OK', 'The request was carried out.'],
@@ -95,7 +96,7 @@ export function message(
     MessageSeverity: severity,
     Severity: severity,
     Resolution: resolution,
-    ...(property === undefined ? {} : { RelatedProperties: [`#/${property}`] }),
+    ...defined({ RelatedProperties: property === undefined ? undefined : [`#/${property}`] }),
   }
 }
 

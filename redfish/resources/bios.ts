@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import type { BiosAttribute, BiosValue } from '../../machine/index.js'
 import { bool, checkAction, checkPatch, integer, object, oneOf, text, type Check } from '../protocol/checks.js'
 import { head, link, pathOf, typeOf, type Document } from '../protocol/document.js'
@@ -89,14 +90,15 @@ export function attributeRegistry(attributes: readonly BiosAttribute[]): Documen
         AttributeName: name,
         DisplayName: name,
         Type: type,
-        ...(rest.unique ? {} : { DefaultValue: value }),
-        ...(type === 'Enumeration'
-          ? { Value: allowed.map((each) => ({ ValueName: each, ValueDisplayName: each })) }
-          : {}),
-        ...(rest.lower === null ? {} : { LowerBound: rest.lower }),
-        ...(rest.upper === null ? {} : { UpperBound: rest.upper }),
-        ...(rest.shortest === null ? {} : { MinLength: rest.shortest }),
-        ...(rest.longest === null ? {} : { MaxLength: rest.longest }),
+        ...defined({
+          DefaultValue: rest.unique ? undefined : value,
+          Value:
+            type === 'Enumeration' ? allowed.map((each) => ({ ValueName: each, ValueDisplayName: each })) : undefined,
+          LowerBound: rest.lower ?? undefined,
+          UpperBound: rest.upper ?? undefined,
+          MinLength: rest.shortest ?? undefined,
+          MaxLength: rest.longest ?? undefined,
+        }),
         ReadOnly: rest.readOnly,
         ResetRequired: rest.resetRequired,
         IsSystemUniqueProperty: rest.unique,

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import {
   BOOT_OVERRIDES,
   type BootOption,
@@ -58,12 +59,12 @@ export async function changeBoot({ firmware }: Machine, wanted: Document): Promi
     HttpBootUri: httpBootUri,
     BootOrder: order,
   } = wanted as Partial<Record<string, string | null>> & { BootOrder?: string[] }
-  const change: Partial<BootOverride> = {
-    ...(target === undefined ? {} : { target: target as BootTarget }),
-    ...(enabled === undefined ? {} : { enabled: enabled as BootOverride['enabled'] }),
-    ...(uefiTarget === undefined ? {} : { uefiTarget }),
-    ...(httpBootUri === undefined ? {} : { httpBootUri }),
-  }
+  const change: Partial<BootOverride> = defined({
+    target: target === undefined ? undefined : (target as BootTarget),
+    enabled: enabled === undefined ? undefined : (enabled as BootOverride['enabled']),
+    uefiTarget,
+    httpBootUri,
+  })
   const next = { ...firmware.boot.override, ...change }
   const bootMode = mode === undefined ? firmware.bootMode : mode === 'UEFI' ? 'uefi' : 'bios'
   const conflicts = (property: string, other: string, resolution: string) =>

@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { isObject, uuid } from '../../runtime/index.js'
+import { defined, isObject, uuid } from '../../runtime/index.js'
 import type { EventSubscription, Machine } from '../../machine/index.js'
 import { answerOfStream } from '../../wire/index.js'
 import { HEADERS } from '../protocol/answers.js'
@@ -92,7 +92,7 @@ async function subscribe(call: Call): Promise<Outcome> {
     Context: String(body['Context'] ?? ''),
     Protocol: String(body['Protocol']),
     EventTypes: (body['EventTypes'] as string[] | undefined) ?? [],
-    ...(body['HttpHeaders'] === undefined ? {} : { HttpHeaders: headersIn(body['HttpHeaders']) }),
+    ...defined({ HttpHeaders: body['HttpHeaders'] === undefined ? undefined : headersIn(body['HttpHeaders']) }),
   }
   const [first] = machines
   const shared = machines.length === 1 ? undefined : uuid(service.random)

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { sensorsOf, type Machine, type SensorReading } from '../../machine/index.js'
 import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
 import { ofMachine, type Resource } from '../protocol/resource.js'
@@ -108,10 +109,10 @@ export const SENSOR_RESOURCES: readonly Resource[] = [
           Reading: sensor.reading,
           ReadingUnits: sensor.units === 'RPM' ? '{rev}/min' : sensor.units,
           PhysicalContext: sensor.context,
-          Thresholds: {
-            ...(sensor.lower === null ? {} : { LowerCritical: { Reading: sensor.lower } }),
-            ...(sensor.upper === null ? {} : { UpperCritical: { Reading: sensor.upper } }),
-          },
+          Thresholds: defined({
+            LowerCritical: sensor.lower === null ? undefined : { Reading: sensor.lower },
+            UpperCritical: sensor.upper === null ? undefined : { Reading: sensor.upper },
+          }),
           Status: statusOf(sensor),
         }
       )

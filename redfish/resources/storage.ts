@@ -1,5 +1,5 @@
 import type { DiskSpec, Machine } from '../../machine/index.js'
-import { uuid } from '../../runtime/index.js'
+import { defined, uuid } from '../../runtime/index.js'
 import { dellParts } from '../idrac/idrac.js'
 import {
   anyObject,
@@ -48,7 +48,7 @@ const abilitiesOf = ({ disks, hasVolumes }: Controller): Document => ({
   SpeedGbps: 12,
   SupportedControllerProtocols: ['PCIe'],
   SupportedDeviceProtocols: [...new Set(disks.map(({ transport }) => PROTOCOLS[transport]))],
-  ...(hasVolumes ? { SupportedRAIDTypes: Object.values(RAID_TYPES) } : {}),
+  ...defined({ SupportedRAIDTypes: hasVolumes ? Object.values(RAID_TYPES) : undefined }),
 })
 
 /** A controller of an iDRAC says by an extension that it makes volumes of its drives. */
@@ -88,7 +88,7 @@ function storageOf(call: MachineCall): Document | undefined {
     ],
     Drives: disks.map((disk) => link(...path, 'Drives', disk.name)),
     'Drives@odata.count': disks.length,
-    ...(hasVolumes ? { Volumes: link(...path, 'Volumes') } : {}),
+    ...defined({ Volumes: hasVolumes ? link(...path, 'Volumes') : undefined }),
   }
 }
 
@@ -150,7 +150,7 @@ function volumeDocument(
   const type = RAID_TYPES[String(volume['raid_level'])]
   return {
     ...head('Volume', path, String(volume['volume_name'] ?? `Volume ${index + 1}`)),
-    ...(type === undefined ? {} : { RAIDType: type }),
+    ...defined({ RAIDType: type }),
     CapacityBytes: capacityOf(volume, controller),
     BlockSizeBytes: 512,
     Encrypted: false,

@@ -1,6 +1,6 @@
 import { maskedAddress } from '../../bytes/index.js'
 import { firmwareComponents, type FirmwareVersion, type Machine } from '../../machine/index.js'
-import { during } from '../../runtime/index.js'
+import { defined, during } from '../../runtime/index.js'
 import { anything, bool, checkAction, fetchedUrl, listOf, nullable, oneOf, text } from '../protocol/checks.js'
 import { collection, head, link, linksBelow, pathOf, status, type Document } from '../protocol/document.js'
 import { message } from '../protocol/messages.js'
@@ -128,7 +128,7 @@ async function transferred({ body, service }: Call, image: string): Promise<void
   const account =
     typeof username === 'string' ? { username, password: typeof password === 'string' ? password : '' } : undefined
   await during(`fetching ${maskedAddress(image)}`, () =>
-    fetchFirmware(image, { signal: closing, ...(account ? { account } : {}) }),
+    fetchFirmware(image, { signal: closing, ...defined({ account }) }),
   )
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import type { Machine, MediaDevice } from '../../machine/index.js'
 import {
   bool,
@@ -112,7 +113,7 @@ function insert(call: MachineCall, wanted: Document): Promise<void> {
   return call.machine.firmware.insert(present(call).device, String(wanted['Image']), {
     ...(username == null ? {} : { username }),
     ...(password == null ? {} : { password }),
-    ...(WriteProtected === false ? { writeProtected: false } : {}),
+    ...defined({ writeProtected: WriteProtected === false ? false : undefined }),
   })
 }
 

@@ -1,5 +1,5 @@
 import { isDell, type Machine } from '../../machine/index.js'
-import { errorChain, uuid, type Clock, type Random } from '../../runtime/index.js'
+import { defined, errorChain, uuid, type Clock, type Random } from '../../runtime/index.js'
 import { head, pathOf, type Document } from '../protocol/document.js'
 import { message, type Message } from '../protocol/messages.js'
 
@@ -52,7 +52,7 @@ export class Tasks {
 
   async #run(task: Task, work: () => Promise<Document | void>): Promise<void> {
     const end = (failure: string | null, result?: Document | void) =>
-      (task.ended = { at: this.#clock.now(), failure, ...(result ? { result } : {}) })
+      (task.ended = { at: this.#clock.now(), failure, ...defined({ result: result || undefined }) })
     try {
       if (task.takes > 0) await this.#clock.sleep(task.takes, { signal: this.#closing })
       end(null, await work())
@@ -83,7 +83,7 @@ export class Tasks {
       TaskStatus: failure == null ? 'OK' : 'Critical',
       PercentComplete: ended ? 100 : Math.min(99, done),
       StartTime: new Date(began).toISOString(),
-      ...(ended ? { EndTime: new Date(ended.at).toISOString() } : {}),
+      ...defined({ EndTime: ended ? new Date(ended.at).toISOString() : undefined }),
       Messages: ended ? [failure == null ? message('Success') : failed(failure)] : [],
     }
   }

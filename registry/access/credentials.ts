@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Clock, held, isObject, UserError, readNamedText, readJson } from '../../runtime/index.js'
+import { defined, type Clock, held, isObject, UserError, readNamedText, readJson } from '../../runtime/index.js'
 import { ERRORS } from '../errors.js'
 
 export type Credentials =
@@ -66,7 +66,7 @@ export async function findCredentials(
     if (found.credentials) return found
     helper ??= found.helper
   }
-  return { credentials: null, ...(helper ? { helper } : {}) }
+  return { credentials: null, ...defined({ helper }) }
 }
 
 async function readText(path: string, mustExist: boolean): Promise<string | null> {
@@ -150,5 +150,5 @@ const unusable = (path: string, what: string, cause?: unknown): UserError =>
   new UserError('registry-auth-file', `the file with credentials of registries, ${path}, ${what}`, {
     kind: 'usage',
     remedy: ERRORS['registry-auth-file'].remedy,
-    ...(cause === undefined ? {} : { cause }),
+    ...defined({ cause }),
   })

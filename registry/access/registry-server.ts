@@ -8,7 +8,7 @@ import {
   type FileRequest,
   type HttpClientOptions,
 } from '../../bytes/index.js'
-import { UserError } from '../../runtime/index.js'
+import { UserError, defined } from '../../runtime/index.js'
 import { challenges, type Challenge } from './challenge.js'
 import type { FoundCredentials } from './credentials.js'
 import { answerWords, unreachable } from './registry-failures.js'
@@ -105,7 +105,7 @@ export class RegistryServer {
   ): Promise<FileAnswer> {
     const { clock } = this.#access.http
     const { path: _, repository: __, actions: ___, headers, ...rest } = request
-    const all = { ...headers, ...(authorization === undefined ? {} : { authorization }) }
+    const all = { ...headers, ...defined({ authorization }) }
     const isRepeatable = rest.method === undefined || rest.method === 'GET' || rest.method === 'HEAD'
     for (let failed = 0, busy = 0; ;) {
       const answer = await this.#http.get({ ...rest, url: url.href, headers: all, signal }).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import { isObject, readNested, UserError } from '../../runtime/index.js'
+import { defined, isObject, readNested, UserError } from '../../runtime/index.js'
 import { isDigest } from '../digest.js'
 import { ERRORS } from '../errors.js'
 
@@ -120,8 +120,10 @@ function descriptor(value: unknown, at: string, wrong: Wrong): Descriptor {
     mediaType,
     digest,
     size,
-    ...(isPlatform(platform) ? { platform: platformOf(platform) } : {}),
-    ...(isObject(annotations) ? { annotations: textsOf(annotations) } : {}),
+    ...defined({
+      platform: isPlatform(platform) ? platformOf(platform) : undefined,
+      annotations: isObject(annotations) ? textsOf(annotations) : undefined,
+    }),
   }
 }
 
@@ -139,7 +141,7 @@ const platformOf = ({
 }): Platform => ({
   os,
   architecture,
-  ...(typeof variant === 'string' ? { variant } : {}),
+  ...defined({ variant: typeof variant === 'string' ? variant : undefined }),
 })
 
 /** The members that are texts. */

@@ -1,5 +1,5 @@
 import type { HttpClientOptions } from '../../bytes/index.js'
-import { type Clock, isObject, UserError } from '../../runtime/index.js'
+import { defined, type Clock, isObject, UserError } from '../../runtime/index.js'
 import { findCredentials, type AuthFiles } from '../access/credentials.js'
 import { RegistryServer } from '../access/registry-server.js'
 import { RegistryRepository } from '../access/repository.js'
@@ -103,7 +103,7 @@ export class Images {
 
   /** Reads files out of an image. */
   files(image: Image, wanted: WantedFiles, limits?: Partial<FileLimits>): Promise<Map<string, Buffer>> {
-    return imageFiles(image, wanted, { clock: this.#clock, signal: this.#signal, ...(limits ? { limits } : {}) })
+    return imageFiles(image, wanted, { clock: this.#clock, signal: this.#signal, ...defined({ limits }) })
   }
 
   get #clock(): Clock {

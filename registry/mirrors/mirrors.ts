@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { referenceText, type ImageReference } from '../places/reference.js'
 
 /** Where images of a repository, a namespace or a registry are looked for first. */
@@ -63,7 +64,6 @@ function moved({ registry, repository, tag, digest }: ImageReference, source: st
   return {
     registry: host,
     repository: path.join('/'),
-    ...(tag === undefined ? {} : { tag }),
-    ...(digest === undefined ? {} : { digest }),
+    ...defined({ tag, digest }),
   }
 }

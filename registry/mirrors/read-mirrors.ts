@@ -1,6 +1,6 @@
 import { parse as parseToml } from 'smol-toml'
 import { parseAllDocuments } from 'yaml'
-import { type Clock, held, isObject, readNested, UserError, readNamedText } from '../../runtime/index.js'
+import { defined, type Clock, held, isObject, readNested, UserError, readNamedText } from '../../runtime/index.js'
 import type { MirrorRule } from './mirrors.js'
 import { ERRORS } from '../errors.js'
 
@@ -128,7 +128,9 @@ function registryRule(one: unknown, at: string, wrong: Wrong): MirrorRule {
     mirrors,
     isSourceAsked: true,
     isBlocked: blocked === true,
-    ...(typeof location === 'string' && location !== '' && location !== source ? { location } : {}),
+    ...defined({
+      location: typeof location === 'string' && location !== '' && location !== source ? location : undefined,
+    }),
   }
 }
 
@@ -143,5 +145,5 @@ const unusable = (path: string, what: string, cause?: unknown): UserError =>
   new UserError('image-mirrors', `the file of mirrors ${path} ${what}`, {
     kind: 'usage',
     remedy: ERRORS['image-mirrors'].remedy,
-    ...(cause === undefined ? {} : { cause }),
+    ...defined({ cause }),
   })

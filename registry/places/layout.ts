@@ -1,7 +1,16 @@
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileSource, type ByteStream } from '../../bytes/index.js'
-import { type Clock, held, isObject, makeFolder, takeLock, temporaryFolder, UserError } from '../../runtime/index.js'
+import {
+  defined,
+  type Clock,
+  held,
+  isObject,
+  makeFolder,
+  takeLock,
+  temporaryFolder,
+  UserError,
+} from '../../runtime/index.js'
 import { algorithmOf, checkContent, digestOf, isDigest, verifiedStream } from '../digest.js'
 import { jsonObject, LARGEST_MANIFEST, MEDIA_TYPES, readManifest, type Descriptor } from '../images/manifest.js'
 import type { ImageSink, ImageStore, StoredManifest } from '../images/store.js'
@@ -136,7 +145,7 @@ export class OciLayout implements ImageStore, ImageSink {
 const tagOf = ({ annotations }: Descriptor): string | undefined => annotations?.[TAG]
 
 const notFound = (what: string, remedy = 'correct the name, tag or digest', cause?: unknown): UserError =>
-  new UserError('image-not-found', what, { remedy, ...(cause === undefined ? {} : { cause }) })
+  new UserError('image-not-found', what, { remedy, ...defined({ cause }) })
 
 const notLayout = (folder: string, what: string): UserError =>
   new UserError('oci-layout', `${folder} is not a folder in the OCI layout: ${what}`, {

@@ -1,5 +1,5 @@
 import { maskedAddress } from '../../bytes/index.js'
-import { UserError } from '../../runtime/index.js'
+import { UserError, defined } from '../../runtime/index.js'
 import { isDigest } from '../digest.js'
 import { ERRORS } from '../errors.js'
 
@@ -62,7 +62,7 @@ export function parseReference(text: string): ImageReference {
     registry,
     repository,
     ...(tag === undefined ? (digest === undefined ? { tag: 'latest' } : {}) : { tag }),
-    ...(digest === undefined ? {} : { digest }),
+    ...defined({ digest }),
   }
 }
 
@@ -105,7 +105,7 @@ export function parsePlace(text: string): ImagePlace {
   if (folder === '') throw malformed(text, 'the folder is missing')
   if (digest !== undefined && !isDigest(digest)) throw malformed(text, `"${digest}" is no digest`)
   if (tag !== undefined && !TAG.test(tag)) throw malformed(text, `"${tag}" is no tag`)
-  return { kind: 'layout', folder, ...(tag === undefined ? {} : { tag }), ...(digest === undefined ? {} : { digest }) }
+  return { kind: 'layout', folder, ...defined({ tag, digest }) }
 }
 
 /**

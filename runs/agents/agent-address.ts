@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { AgentListener, type AgentSettings } from '../../agent/index.js'
-import { held, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { defined, held, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import { openOnSavedPort } from '../../lab/index.js'
 import { addressOf, addressTowards, everyAddress, isEveryAddress } from '../../lab/index.js'
 import type { StateFolder } from '../../lab/index.js'
@@ -31,7 +31,7 @@ export async function openAgentListener(settings: AgentSettings, options: AgentA
   const tls = await ownTls(settings, clock)
   const advertise = await advertised(host, settings, clock)
   const open = (chosen: number) =>
-    AgentListener.open({ host, port: chosen, allowedHosts, advertise, clock, logger, ...(tls ? { tls } : {}) })
+    AgentListener.open({ host, port: chosen, allowedHosts, advertise, clock, logger, ...defined({ tls }) })
   if (port !== 0 || !machine) return open(port)
   const { folder, id } = machine
   return openOnSavedPort(
@@ -61,8 +61,7 @@ async function advertised(
   }
   return {
     host: host ?? (await own()),
-    ...(protocol === null ? {} : { protocol }),
-    ...(port === null ? {} : { port }),
+    ...defined({ protocol: protocol ?? undefined, port: port ?? undefined }),
   }
 }
 
@@ -73,7 +72,7 @@ async function ownTls({ server: { files, minVersion, ciphers } }: AgentSettings,
     certificate: await namedFile(files.certificate, clock),
     key: await namedFile(files.key, clock),
     minVersion,
-    ...(ciphers === null ? {} : { ciphers }),
+    ...defined({ ciphers: ciphers ?? undefined }),
   }
 }
 

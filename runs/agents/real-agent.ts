@@ -1,6 +1,7 @@
 import { clientTls, IPA_PACE, readSettings, startAgent, type AgentPace, type AgentProgress } from '../../agent/index.js'
 import type { ConfigFile } from '../../runtime/index.js'
 import {
+  defined,
   opening,
   Probe,
   withFields,
@@ -57,7 +58,9 @@ export async function openRealAgent(options: RealAgentOptions): Promise<RealAgen
   return opening(async (scope) => {
     const parameters = {
       ...options.parameters,
-      ...('ironicUrl' in serves && serves.ironicUrl !== undefined ? { 'ipa-api-url': serves.ironicUrl } : {}),
+      ...defined({
+        'ipa-api-url': 'ironicUrl' in serves && serves.ironicUrl !== undefined ? serves.ironicUrl : undefined,
+      }),
     }
     const configFiles = options.configFiles ?? []
     const settings = readSettings(parameters, {
@@ -98,8 +101,10 @@ export async function openRealAgent(options: RealAgentOptions): Promise<RealAgen
       pace: options.pace ?? IPA_PACE,
       logger: withFields(logger, { room: 'agent' }),
       tls: listener.tls({ random, settings: settings.server }),
-      ...('token' in serves ? { standalone: serves } : {}),
-      ...('nodeUuid' in serves && serves.nodeUuid !== undefined ? { nodeUuid: serves.nodeUuid } : {}),
+      ...defined({
+        standalone: 'token' in serves ? serves : undefined,
+        nodeUuid: 'nodeUuid' in serves && serves.nodeUuid !== undefined ? serves.nodeUuid : undefined,
+      }),
     })
     scope.use(listener.mount(null, probedDispatch(agent.dispatch, probe, { from: 'ironic', to: 'agent' })))
     scope.onClose(() => agent.stop())

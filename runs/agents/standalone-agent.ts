@@ -17,6 +17,7 @@ import {
   type PowerRequestPoint,
 } from '../../machine/index.js'
 import {
+  defined,
   opening,
   Probe,
   withFields,
@@ -115,7 +116,7 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
       allowedHosts: options.allowedHosts,
       clock,
       logger,
-      ...('folder' in wanted ? { machine: wanted } : {}),
+      ...defined({ machine: 'folder' in wanted ? wanted : undefined }),
     }),
   )
   // The listener serves this agent only, so URLs need no path for the machine.
@@ -141,12 +142,14 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
     transport: () => transport,
     tls: true,
     configFiles,
-    ...(options.managers ? { managers: options.managers } : {}),
+    ...defined({ managers: options.managers }),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: (_machine, progress) => options.onProgress?.(progress),
     onRefused: (_machine, error) => end(error),
-    ...('token' in serves ? { standalone: serves } : {}),
-    ...('nodeUuid' in serves && serves.nodeUuid !== undefined ? { nodeUuid: serves.nodeUuid } : {}),
+    ...defined({
+      standalone: 'token' in serves ? serves : undefined,
+      nodeUuid: 'nodeUuid' in serves && serves.nodeUuid !== undefined ? serves.nodeUuid : undefined,
+    }),
   })
   const ours = ({ spec }: Machine): boolean => spec.id === idOf(options)
   const machines = scope.use(

@@ -1,5 +1,5 @@
 import type { IgnitionConfig } from '../../ignition/index.js'
-import { errorChain, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { defined, errorChain, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import {
   ConnectionFailed,
   IronicRefused,
@@ -115,9 +115,13 @@ export class DeploymentRun {
   #asUserError(error: unknown): unknown {
     const { url } = this.#parts
     if (error instanceof IronicRefused)
-      return new UserError('ironic-refused', `Ironic refused ${error.call} (${error.status}): ${error.message}`, {
-        ...(error.status === 401 ? { remedy: 'set OS_AUTH_TYPE=http_basic, OS_USERNAME and OS_PASSWORD' } : {}),
-      })
+      return new UserError(
+        'ironic-refused',
+        `Ironic refused ${error.call} (${error.status}): ${error.message}`,
+        defined({
+          remedy: error.status === 401 ? 'set OS_AUTH_TYPE=http_basic, OS_USERNAME and OS_PASSWORD' : undefined,
+        }),
+      )
     if (error instanceof ConnectionFailed)
       return new UserError('ironic-unreachable', `no Ironic answers at ${url}`, {
         cause: error,
@@ -151,11 +155,13 @@ export class DeploymentRun {
     const step = installCoreos({
       ignition: config,
       hostname,
-      ...(appendKargs?.length ? { append_karg: appendKargs } : {}),
-      ...(deleteKargs?.length ? { delete_karg: deleteKargs } : {}),
-      ...(imageUrl === undefined ? {} : { image_url: imageUrl }),
-      ...(imageSha256 === undefined ? {} : { image_sha256: imageSha256 }),
-      ...(checkIgnition ? {} : { check_ignition: false }),
+      ...defined({
+        append_karg: appendKargs?.length ? appendKargs : undefined,
+        delete_karg: deleteKargs?.length ? deleteKargs : undefined,
+        image_url: imageUrl,
+        image_sha256: imageSha256,
+        check_ignition: checkIgnition ? undefined : false,
+      }),
     })
     await this.#verb(uuid, 'active', 'active', { deploy_steps: [step] })
   }

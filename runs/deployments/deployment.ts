@@ -1,7 +1,7 @@
 import { IPA_PACE } from '../../agent/index.js'
 import type { IgnitionConfig } from '../../ignition/index.js'
 import { checkImage, withHardware, type CheckedImage, type MachineHardware } from '../../machine/index.js'
-import { seconds, UserError, uuid } from '../../runtime/index.js'
+import { defined, seconds, UserError, uuid } from '../../runtime/index.js'
 import { HttpTransport, IronicClient, type ClientTls, type Transport } from '../../wire/index.js'
 import { readBack, type DeploymentReport } from './deployment-report.js'
 import type { DeploymentRequest } from './deployment-request.js'
@@ -79,10 +79,9 @@ async function deployWithOwnLab(
     random,
     logger,
     network: { host: '127.0.0.1', port: 0 },
-    ...(options.onDetails ? { journal: WHOLE_JOURNAL } : {}),
+    ...defined({ journal: options.onDetails ? WHOLE_JOURNAL : undefined }),
     metalImage: isUrl(image) ? REHEARSAL_IMAGE : image,
-    ...(options.managers ? { managers: options.managers } : {}),
-    ...(options.images ? { imageCache: options.images } : {}),
+    ...defined({ managers: options.managers, imageCache: options.images }),
     ...(realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
     onEvent: (event) => {
       if (event.kind === 'progress') onEvent({ event: 'progress', step: event.step, ...event.progress })

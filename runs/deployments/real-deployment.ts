@@ -1,6 +1,6 @@
 import { PROMPT_PACE } from '../../agent/index.js'
 import { checkImage, ImageDigests } from '../../machine/index.js'
-import { errorChain, Mutex, UserError, uuid, type Random } from '../../runtime/index.js'
+import { defined, errorChain, Mutex, UserError, uuid, type Random } from '../../runtime/index.js'
 import { readPartitions } from '../../steps/index.js'
 import { withBootNonce } from './boot-nonce.js'
 import { clearDiskAfterReboot } from './clear-after-reboot.js'
@@ -61,8 +61,7 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
     random,
     logger,
     network: { host: '127.0.0.1', port: 0 },
-    ...(options.onDetails ? { journal: WHOLE_JOURNAL } : {}),
-    ...(managers ? { managers } : {}),
+    ...defined({ journal: options.onDetails ? WHOLE_JOURNAL : undefined, managers }),
   })
   const clean = on.target.has('cleaning')
   await using agents = new NodeAgent({ ...options, on }, own.url, reboots)
@@ -76,7 +75,7 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
     control: new LabClient(own.url, { fetch: fetchBy(own.transport), headers: own.headers }),
     url: own.url,
     config,
-    ...(imageUrl === null ? {} : { imageUrl }),
+    ...defined({ imageUrl: imageUrl ?? undefined }),
   })
   const before = on.ssh && { identity: on.ssh.shell.identity, hostKey: on.ssh.shell.hostKey }
   const enroll = async () => {
@@ -103,7 +102,7 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
     finish: async (_, __, hostname) => {
       const requested = { ignition: config, hostname, appendKargs, deleteKargs, image: isFile ? image : null }
       if (on.file !== null)
-        return readBack(on.file, hostname, { ...requested, ...(digests && { digests }) }, undefined, run.seconds, clock)
+        return readBack(on.file, hostname, { ...requested, ...defined({ digests }) }, undefined, run.seconds, clock)
       if (!reboots) return reportFromTarget(on, hostname, run.seconds)
       const verified = await run.stage('first boot', () =>
         waitForReboot(options, before!, disk, { ...requested, nonce }),
@@ -220,7 +219,7 @@ class NodeAgent implements AsyncDisposable {
       clock,
       random,
       logger,
-      ...(managers ? { managers } : {}),
+      ...defined({ managers }),
       onProgress: (progress) => {
         const { step } = progress
         if (progress.kind === 'stage') onEvent({ event: 'progress', step, stage: progress.name })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Artifact } from '../../coreos/index.js'
 import { decodedFile, digestOfFile } from '../../bytes/index.js'
 import {
+  defined,
   held,
   makeFolder,
   temporaryFolder,
@@ -77,7 +78,7 @@ async function downloadOne(artifact: Artifact, cache: ImageCache, options: Downl
     url: mirroredLocation(artifact.location, options),
     sha256: artifact.sha256,
     signature: artifact.signature && !insecure ? 'required' : 'where present',
-    ...(artifact.signature ? { signatureUrl: mirroredLocation(artifact.signature, options) } : {}),
+    ...defined({ signatureUrl: artifact.signature ? mirroredLocation(artifact.signature, options) : undefined }),
     of: 'anything',
   }
   const nearby = packed ? null : await copiedFrom(artifact, path, options)

@@ -1,7 +1,7 @@
 import type { HttpClientOptions } from '../../bytes/index.js'
 import { refuseForbiddenUrls, type DownloadPolicy } from '../../coreos/index.js'
 import { Images, type AuthFiles, type MirrorRule } from '../../registry/index.js'
-import type { Clock } from '../../runtime/index.js'
+import { defined, type Clock } from '../../runtime/index.js'
 
 export interface RegistrySettings {
   auth?: AuthFiles
@@ -24,9 +24,7 @@ export function openImages(
       http: {
         clock,
         allow: refuseForbiddenUrls({ offline, insecure }),
-        ...(proxies === undefined ? {} : { proxies }),
-        ...(ca === undefined ? {} : { ca }),
-        ...(limits === undefined ? {} : { limits }),
+        ...defined({ proxies, ca, limits }),
       },
       insecure,
       ...settings,

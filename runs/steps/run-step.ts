@@ -1,5 +1,5 @@
 import { Managers } from '../../agent/index.js'
-import { UserError, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { UserError, defined, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import {
   BadStepArguments,
   CommandFailed,
@@ -73,8 +73,7 @@ export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
   const { images, hardware } = options
   const simulation = {
     ...from,
-    ...(images ? { images } : {}),
-    ...(hardware ? { hardware } : {}),
+    ...defined({ images, hardware }),
     clock,
     random,
     logger,
@@ -186,13 +185,13 @@ function failed(step: string, error: unknown, plan: boolean): UserError {
   if (error instanceof StepError)
     return new UserError('step-failed', `the step ${step} failed`, {
       cause: new Error(maskedText(error.details)),
-      ...(plan ? { remedy: PLAN_ENDS } : {}),
+      ...defined({ remedy: plan ? PLAN_ENDS : undefined }),
     })
   // A failed program of the target is not a defect of the step. Another error may be one, so show its position.
   const place = error instanceof CommandFailed ? undefined : placeOf(error)
   const remedy = place === undefined ? (plan ? PLAN_ENDS : undefined) : `look at ${place}`
   return new UserError('step-failed', `the step ${step} failed`, {
     cause: error,
-    ...(remedy === undefined ? {} : { remedy }),
+    ...defined({ remedy }),
   })
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { errorChain, importPackage, isObject, UserError } from '../../runtime/index.js'
+import { defined, errorChain, importPackage, isObject, UserError } from '../../runtime/index.js'
 import { managersWith, type HardwareManager, type Step } from '../../steps/index.js'
 
 /**
@@ -118,4 +118,4 @@ const looksLikeStep = (value: unknown): boolean =>
   isObject(value) && (typeof value['run'] === 'function' || Array.isArray(value['steps']))
 
 const unusable = (message: string, remedy: string, cause?: unknown): UserError =>
-  new UserError('steps-file', message, { remedy, kind: 'usage', ...(cause === undefined ? {} : { cause }) })
+  new UserError('steps-file', message, { remedy, kind: 'usage', ...defined({ cause }) })

@@ -1,4 +1,4 @@
-import { UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { UserError, defined, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import {
   diskSelector,
   openLocalTarget,
@@ -89,7 +89,7 @@ export async function openRealTarget(options: RealTargetOptions): Promise<RealTa
   const { target: name, root, readOnly = false, ...more } = options
   if (isSsh(name)) return refuseInUse(await openBehindSsh(options), options)
   const where = localDisk(options)
-  const local = await openLocalTarget({ ...more, where, readOnly, ...(root === undefined ? {} : { root }) })
+  const local = await openLocalTarget({ ...more, where, readOnly, ...defined({ root }) })
   const target = {
     ...local.target,
     stage: realStaging({ kind: 'files', pathThere: seenIn(root) }, options.images, options),
@@ -103,7 +103,7 @@ async function openBehindSsh(options: RealTargetOptions): Promise<RealTarget> {
   const noSecrets: SecretSource = { ask: () => Promise.resolve(null) }
   const access = sshAccess(target, ssh, { environment, secrets: secrets ?? noSecrets, clock, random, logger })
   const device = sshDisk(options)
-  const opened = await openSshTarget({ ...access, ...more, device, readOnly, ...(root === undefined ? {} : { root }) })
+  const opened = await openSshTarget({ ...access, ...more, device, readOnly, ...defined({ root }) })
   const { shell, ...rest } = opened
   const put = ssh.stageImage ? { put: opened.put } : {}
   const byLink = { kind: 'port', forward: (port: number) => shell.forward(port), ...put } as const

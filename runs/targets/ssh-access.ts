@@ -1,4 +1,4 @@
-import { UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { UserError, defined, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { parsePins, parseSshTarget, type SecretSource, type SshShellOptions } from '../../targets/index.js'
 import { ERRORS } from '../errors.js'
 
@@ -47,7 +47,7 @@ export function sshAccess(
       home,
       userName: user ?? logname ?? 'root',
       agentSocket: agentSocket || null,
-      ...(configFile === undefined ? {} : { configFile }),
+      ...defined({ configFile }),
     },
   }
 }

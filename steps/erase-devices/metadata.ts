@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { rescanDevice } from '../hardware/rescan.js'
 import { readPartitions } from '../hardware/partitions.js'
 import { runCommand } from '../sdk/run-command.js'
@@ -12,7 +13,7 @@ const gptSectors = (sectorSize: number) => 1 + Math.ceil((128 * 128) / sectorSiz
  */
 export async function eraseMetadata({ target, logger, signal }: StepContext, disk: string): Promise<void> {
   const run = (argv: [string, ...string[]], accept?: readonly number[]) =>
-    runCommand(target.executor, argv, { effect: 'writes', signal, ...(accept && { accept }) })
+    runCommand(target.executor, argv, { effect: 'writes', signal, ...defined({ accept }) })
   const { partitions } = await readPartitions(target, disk)
   for (const { name } of partitions.reverse()) await run(['wipefs', '--force', '--all', name])
   await run(['wipefs', '--force', '--all', disk])

@@ -1,4 +1,4 @@
-import { during } from '../../runtime/index.js'
+import { defined, during } from '../../runtime/index.js'
 import type { Executor, Target } from '../../targets/index.js'
 import { finish, runCommand } from '../sdk/run-command.js'
 import { lsblkListing } from './lsblk-listing.js'
@@ -144,7 +144,9 @@ async function described(executor: Executor, row: LsblkRow): Promise<BlockDevice
     serials,
     wwns,
     // The superblock has `HOST:NAME`.
-    ...(row.type.startsWith('raid') && udev['MD_NAME'] && { volumeName: udev['MD_NAME'].replace(/^[^:]*:/, '') }),
+    ...defined({
+      volumeName: row.type.startsWith('raid') && udev['MD_NAME'] ? udev['MD_NAME'].replace(/^[^:]*:/, '') : undefined,
+    }),
   }
 }
 

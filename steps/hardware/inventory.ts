@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import type { Inventory, InventoryCpu, InventoryDisk } from '../../wire/index.js'
 import type { Executor, Target } from '../../targets/index.js'
 import { finish } from '../sdk/run-command.js'
@@ -46,7 +47,7 @@ export async function collectInventory(
     system_vendor: hardware.vendor,
     boot: { current_boot_mode: mode, pxe_interface: bootif },
     hostname: hostname ?? '',
-    ...(bmc?.mac && { bmc_mac: bmc.mac }),
+    ...defined({ bmc_mac: bmc?.mac ? bmc.mac : undefined }),
   }
 }
 

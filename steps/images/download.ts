@@ -10,7 +10,7 @@ import {
   maskedUrl,
   unsatisfiedSize,
 } from '../../bytes/index.js'
-import { held, seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { defined, held, seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import { KIND_BYTES, refusePages } from './image-kind.js'
 import { ERRORS } from '../errors.js'
 
@@ -159,10 +159,7 @@ const strong = (etag: string | undefined): string | null => (etag === undefined 
 function unless(validators: Validators | null): Record<string, string> {
   if (!validators) return {}
   const { etag, lastModified } = validators
-  return {
-    ...(etag === null ? {} : { 'if-none-match': etag }),
-    ...(lastModified === null ? {} : { 'if-modified-since': lastModified }),
-  }
+  return defined({ 'if-none-match': etag ?? undefined, 'if-modified-since': lastModified ?? undefined })
 }
 
 /** A growing file with the digest of its bytes. */

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { HttpClient, maskedUrl } from '../../bytes/index.js'
-import { isDiskFull, takeLock, tryLock, UserError } from '../../runtime/index.js'
+import { defined, isDiskFull, takeLock, tryLock, UserError } from '../../runtime/index.js'
 import type { Asset, StageOptions } from '../../targets/index.js'
 import type { CachedImage, ImageCacheOptions, ImageEntry, Pruned } from './cached-image.js'
 import { CacheFolder, fileOf, formOf, type ImageRecord, type UrlRecord } from './cache-folder.js'
@@ -162,7 +162,7 @@ export class ImageCache {
       logger,
       signal,
       onProgress,
-      ...(attempts === undefined ? {} : { attempts }),
+      ...defined({ attempts }),
       largest: this.#limit,
       onVersion: (version) => this.#folder.keepPartial(key, version),
     })

@@ -1,4 +1,4 @@
-import { held, importPackage, UserError, type Clock } from '../../runtime/index.js'
+import { defined, held, importPackage, UserError, type Clock } from '../../runtime/index.js'
 import { SIGNING_KEYS } from './signing-keys.js'
 
 /** Signer of an image. */
@@ -33,7 +33,7 @@ export async function checkSignature(
   const { createMessage, readKeys, readSignature, verify } = await importPackage('openpgp', () => import('openpgp'))
   const bad = (why: string, cause?: unknown) =>
     new UserError('image-signature', `the signature of ${shownUrl} is not accepted: ${why}`, {
-      ...(cause === undefined ? {} : { cause }),
+      ...defined({ cause }),
       remedy: 'take the image from a trusted source, or trust the key that it is signed with',
     })
   const armoured = Buffer.from(signature.subarray(0, 64)).toString('latin1').trimStart().startsWith('-----BEGIN')

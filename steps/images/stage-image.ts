@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { HttpClient, type HttpClientOptions } from '../../bytes/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
-import { opening, type Scope } from '../../runtime/index.js'
+import { defined, opening, type Scope } from '../../runtime/index.js'
 import type { Asset, StageAsset, StagedAsset, StageOptions } from '../../targets/index.js'
 import { fileNameOf, fileOf, formOf } from './cache-folder.js'
 import { openCheckedStream } from './checked-stream.js'
@@ -92,7 +92,7 @@ export function stageStreamed(
   const { clock, logger, trusted = [] } = options
   return (asset, { through }) =>
     opening(async (scope) => {
-      const http = new HttpClient({ ...options, ...(through && { through }) })
+      const http = new HttpClient({ ...options, ...defined({ through }) })
       let failure: unknown
       const stream: Served = {
         kind: 'stream',

@@ -1,4 +1,4 @@
-import { errorChain } from '../../runtime/index.js'
+import { defined, errorChain } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { defineStep } from '../sdk/define-step.js'
 import { withMounted, withMountedForWriting } from '../hardware/mounted.js'
@@ -130,7 +130,7 @@ const notFound = (details: string) => new StepError(details, { type: 'DeviceNotF
 async function inject(context: StepContext, folder: string, file: InjectedFile): Promise<void> {
   const { target, signal } = context
   const run = (argv: [string, ...string[]], stdin?: Uint8Array) =>
-    runCommand(target.executor, argv, { effect: 'writes', signal, ...(stdin && { stdin }) })
+    runCommand(target.executor, argv, { effect: 'writes', signal, ...defined({ stdin }) })
   const path = `${folder}/${file.path
     .split('/')
     .filter((part) => part !== '' && part !== '.')

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv'
+import { defined } from '../../runtime/index.js'
 import type { AdvertisedStep, ArgsInfo, JsonObject, StepInterface, StepKind } from '../../wire/index.js'
 import type { ArgsOf, ArgsSchema } from './arg-types.js'
 import { checkDefinition } from './check-definition.js'
@@ -79,8 +80,7 @@ export function defineStep<Args>(definition: StepDefinition<Args>): Step {
         priority: priority[kind] ?? 0,
         interface: definition.interface,
         reboot_requested: rebootRequested,
-        ...(abortableOn.includes(kind) && { abortable }),
-        ...(argsinfo && { argsinfo }),
+        ...defined({ abortable: abortableOn.includes(kind) ? abortable : undefined, argsinfo }),
       }
     },
     run: async (context, passed) => {

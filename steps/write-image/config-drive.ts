@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import { errorChain } from '../../runtime/index.js'
+import { defined, errorChain } from '../../runtime/index.js'
 import { partitionPath, readPartitions } from '../hardware/partitions.js'
 import { rescanDevice } from '../hardware/rescan.js'
 import { runCommand } from '../sdk/run-command.js'
@@ -33,7 +33,7 @@ export async function readConfigDrive(context: StepContext, configdrive: unknown
 export async function writeConfigDrive(context: StepContext, disk: string, bytes: Buffer): Promise<void> {
   const { target, logger, signal } = context
   const run = (argv: [string, ...string[]], stdin?: Uint8Array) =>
-    runCommand(target.executor, argv, { effect: 'writes', signal, ...(stdin && { stdin }) })
+    runCommand(target.executor, argv, { effect: 'writes', signal, ...defined({ stdin }) })
   const { type, partitions } = await readPartitions(target, disk)
   let partition = partitions.find(({ label, partitionLabel }) => label === LABEL || partitionLabel === LABEL)?.name
   if (partition === undefined) {

@@ -10,6 +10,7 @@ import {
   type HttpLimits,
 } from '../../bytes/index.js'
 import {
+  defined,
   errorChain,
   held,
   isDiskFull,
@@ -93,7 +94,7 @@ async function get(
   url: string,
   limits: Partial<HttpLimits> = {},
 ): Promise<FileAnswer> {
-  const answer = await new HttpClient({ clock, limits, ...(downloads ? { through: downloads } : {}) }).get({
+  const answer = await new HttpClient({ clock, limits, ...defined({ through: downloads }) }).get({
     url,
     signal,
   })

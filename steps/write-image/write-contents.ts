@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { runCommand } from '../sdk/run-command.js'
 import type { StepContext } from '../sdk/step.js'
 import type { DiskContents } from './qcow2.js'
@@ -17,7 +18,7 @@ export async function writeContents(context: StepContext, disk: string, contents
     runCommand(target.executor, ['dd', ...words, `of=${disk}`, 'bs=1M', 'iflag=fullblock', 'status=none'], {
       effect: 'writes',
       signal,
-      ...(stdin && { stdin }),
+      ...defined({ stdin }),
     })
   const blocks = Math.ceil(contents.size / BLOCK)
   let data: { from: number; parts: Buffer[] } = { from: 1, parts: [] }

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { UserError, type Clock } from '../../runtime/index.js'
+import { UserError, defined, type Clock } from '../../runtime/index.js'
 import type { Capability, Command, DiskPolicy, Executor, Target } from '../executor.js'
 import { SupervisedExecutor, type PreparedCommand, type SupervisedOptions } from '../supervised/supervised-executor.js'
 import { RECORD_FOLDERS } from '../supervised/supervised-files.js'
@@ -84,10 +84,11 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     return {
       argv: relocated(command.argv, programs, root),
       secrets: secrets.map((word) => `${root}${word}`),
-      ...(guard === null ? {} : { guard }),
-      ...(cell === null || confinement === null
-        ? {}
-        : { cell: confined(command, cell, operands === null, confinement) }),
+      ...defined({
+        guard: guard ?? undefined,
+        cell:
+          cell === null || confinement === null ? undefined : confined(command, cell, operands === null, confinement),
+      }),
     }
   }
   const confined = ({ argv }: Command, needs: CellNeeds, unresolved: boolean, { devices, filtering }: Confinement) =>

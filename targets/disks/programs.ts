@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import type { CellNeeds } from '../confinement/needs.js'
 import type { Capability } from '../executor.js'
 
@@ -18,7 +19,7 @@ export type Program = {
   | { kind: 'machine'; capability: (words: readonly string[]) => Capability; outside: boolean }
 )
 
-const named = <T>(names: readonly string[], value: T): Record<string, T> =>
+const named = <T,>(names: readonly string[], value: T): Record<string, T> =>
   Object.fromEntries(names.map((name) => [name, value]))
 const only =
   (...patterns: RegExp[]) =>
@@ -44,7 +45,7 @@ const service = (capability: Capability, readsOnly?: Program['readsOnly']): Prog
   kind: 'machine',
   capability: () => capability,
   outside: true,
-  ...(readsOnly ? { readsOnly } : {}),
+  ...defined({ readsOnly }),
 })
 const files: Program = { kind: 'files' }
 const devices: Program = { kind: 'devices' }

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { isObject } from '../../runtime/index.js'
+import { defined, isObject } from '../../runtime/index.js'
 import type { Command, Executor, OutputChunk, Run } from '../executor.js'
 
 /** Devices that a listing may show. */
@@ -77,15 +77,16 @@ function visibleRows(row: Row, seen: Visible): Row[] {
       ...columns,
       // An agent ignores loop devices; this one stands for a disk.
       ...(serial === undefined ? {} : standIn(columns, serial)),
-      ...(row.children ? { children: inside } : {}),
+      ...defined({ children: row.children ? inside : undefined }),
     },
   ]
 }
 
-const standIn = (columns: Row, serial: string): Row => ({
-  ...('type' in columns ? { type: 'disk' } : {}),
-  ...('serial' in columns ? { serial } : {}),
-  ...('model' in columns ? { model: 'loop' } : {}),
-})
+const standIn = (columns: Row, serial: string): Row =>
+  defined({
+    type: 'type' in columns ? 'disk' : undefined,
+    serial: 'serial' in columns ? serial : undefined,
+    model: 'model' in columns ? 'loop' : undefined,
+  })
 
 const isRow = (value: unknown): value is Row => isObject(value)

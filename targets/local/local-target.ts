@@ -1,5 +1,14 @@
 import { statfs } from 'node:fs/promises'
-import { delayed, opening, UserError, type Clock, type Logger, type Random, type Scope } from '../../runtime/index.js'
+import {
+  defined,
+  delayed,
+  opening,
+  UserError,
+  type Clock,
+  type Logger,
+  type Random,
+  type Scope,
+} from '../../runtime/index.js'
 import type { Capability } from '../executor.js'
 import { findConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
@@ -98,8 +107,7 @@ async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTar
       random,
       logger,
       signal: cut,
-      ...(root === undefined ? {} : { root }),
-      ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
+      ...defined({ root, programs: installer ? { 'coreos-installer': installer } : undefined }),
     }),
   )
   const target = selector.kind === 'loop' ? { ...guarded, diskFile: () => diskFile(selector.file) } : guarded

@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises'
-import { held, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { defined, held, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { FILE_FUNCTIONS, FILE_REMEDIES } from '../disks/file-users.js'
 import { GRACE } from '../supervised/unfinished-runs.js'
@@ -74,7 +74,7 @@ export async function attachLoop(options: AttachOptions): Promise<LoopDevice> {
 
 async function diskFile(file: string, clock: Clock): Promise<string> {
   const usage = (message: string, remedy: string, cause?: unknown) =>
-    new UserError('disk-file', message, { kind: 'usage', remedy, ...(cause === undefined ? {} : { cause }) })
+    new UserError('disk-file', message, { kind: 'usage', remedy, ...defined({ cause }) })
   const path = await held(clock, `looking at ${file}`, () => realpath(file)).catch((cause: unknown) => {
     throw usage(`there is no file ${file}`, 'make one first, as in truncate -s 10G FILE', cause)
   })

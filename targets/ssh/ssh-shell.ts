@@ -1,4 +1,5 @@
 import {
+  defined,
   held,
   seconds,
   unlessAborted,
@@ -294,7 +295,7 @@ class Host implements SshShell {
         signal,
         onPhase,
         secrets: this.#secrets,
-        ...(through ? { through } : {}),
+        ...defined({ through }),
       })
     }
     return through!

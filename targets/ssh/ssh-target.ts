@@ -1,4 +1,4 @@
-import { delayed, opening, UserError, type Scope } from '../../runtime/index.js'
+import { defined, delayed, opening, UserError, type Scope } from '../../runtime/index.js'
 import { findConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
 import { diskSelector, quotedName, type DiskSelector } from '../disks/selector.js'
@@ -97,8 +97,7 @@ async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget>
       random,
       logger: options.logger,
       signal: cut,
-      ...(root === undefined ? {} : { root }),
-      ...(installer ? { programs: { 'coreos-installer': installer } } : {}),
+      ...defined({ root, programs: installer ? { 'coreos-installer': installer } : undefined }),
     }),
   )
   const [disk] = await target.findDisks()

@@ -1,4 +1,4 @@
-import { minutes, seconds, UserError, userError, type Clock, type Logger } from '../../runtime/index.js'
+import { defined, minutes, seconds, UserError, userError, type Clock, type Logger } from '../../runtime/index.js'
 import { waitText } from '../supervised/conversation.js'
 import { limitedText } from '../supervised/limits.js'
 import { LinkLost } from '../supervised/login-shell.js'
@@ -137,7 +137,7 @@ function tooLate({ why, old, cause }: NotYet, timeout: number, bootId: string | 
       remedy: old
         ? 'look at why the reboot did not happen'
         : 'look at its console: the firmware may boot another disk or the network, or Ignition may have failed',
-      ...(cause === undefined ? {} : { cause }),
+      ...defined({ cause }),
     },
   )
 }

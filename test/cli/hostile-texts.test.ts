@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import { command, type CommandOptions, type CommandRun } from '../kit/commands/command.js'
 
 /** Sets the title, clears the screen, colours by C1, turns the direction, and begins a line of its own. */
@@ -37,7 +38,7 @@ describe('a lab whose clients are hostile', () => {
       fetch(`${url}${path}`, {
         method,
         headers: { 'content-type': 'application/json', 'x-openstack-ironic-api-version': '1.95' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
       })
     await send(`/v1/${encodeURIComponent(HOSTILE)}`, 'GET')
     const added = await send('/_lab/faults', 'POST', {

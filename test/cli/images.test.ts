@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { REHEARSAL_LIVE_ISO } from '../../lab/index.js'
-import { systemClock } from '../../runtime/index.js'
+import { defined, systemClock } from '../../runtime/index.js'
 import { agentOf, IGNITION_FILE, openLiveIso } from '../../coreos/index.js'
 import { bytesSource } from '../../bytes/index.js'
 import { readIgnition } from '../../ignition/index.js'
@@ -112,7 +112,7 @@ describe('IRONIC_USE_COREOS_IPA', () => {
     const ready = JSON.parse(line) as { ironic_url: string; environment: Record<string, string>; images: object }
     expect(ready.environment).toMatchObject({ IRONIC_USE_COREOS_IPA: 'true' })
     const ask = async (method: string, path: string, body?: object) => {
-      const init = { method, headers: latest, ...(body ? { body: JSON.stringify(body) } : {}) }
+      const init = { method, headers: latest, ...defined({ body: body ? JSON.stringify(body) : undefined }) }
       const text = await (await fetch(`${ready.ironic_url}${path}`, init)).text()
       return (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>
     }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStagedLab } from '../../lab/index.js'
-import { hours } from '../../runtime/index.js'
+import { defined, hours } from '../../runtime/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
 
@@ -12,7 +12,7 @@ async function ask(stage: Stage, method: string, target: string, body?: string) 
     target,
     base: BASE,
     headers: { 'x-openstack-ironic-api-version': '1.115' },
-    ...(body === undefined ? {} : { body }),
+    ...defined({ body }),
   })
   const answer = JSON.parse(response.body ?? 'null') as { error_message?: string } | null
   const { faultstring, description } = JSON.parse(answer?.error_message ?? '{}') as Record<string, string>

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
 
@@ -60,7 +61,7 @@ test.each(CALLS.flatMap((call) => (['1.115', '1.5'] as const).map((version) => [
       target: `/v1/${path}`,
       base: BASE,
       headers: { 'x-openstack-ironic-api-version': version },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
     })
     expect(response.status).toBe(400)
     const { error_message } = JSON.parse(response.body!) as { error_message: string }

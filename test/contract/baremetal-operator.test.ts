@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
 
@@ -23,7 +24,7 @@ async function ask(
     target,
     headers,
     base: BASE,
-    ...(text === undefined ? {} : { body: text }),
+    ...defined({ body: text }),
   })
   return {
     ...response,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openStore } from '../../ironic-mock/index.js'
-import { systemClock } from '../../runtime/index.js'
+import { defined, systemClock } from '../../runtime/index.js'
 import { openStage } from './stage.js'
 
 test('a full disk is 507 with what to do; what was answered before is kept, and reading goes on', async () => {
@@ -20,7 +20,7 @@ test('a full disk is 507 with what to do; what was answered before is kept, and 
         target,
         base: 'http://x',
         headers: { 'x-openstack-ironic-api-version': '1.81' },
-        ...(body ? { body: JSON.stringify(body) } : {}),
+        ...defined({ body: body ? JSON.stringify(body) : undefined }),
       })
     const node = (name: string) => ({ driver: 'fake-hardware', name, extra: { filling: 'x'.repeat(20_000) } })
     for (let number = 0; ; number++) {

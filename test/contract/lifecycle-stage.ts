@@ -3,7 +3,7 @@ import type { ApiNode, NodeRecord, WireResponse } from '../../wire/index.js'
 import { isExchange, type ExchangePoint } from '../../wire/index.js'
 import { IPA_PACE } from '../../agent/index.js'
 import { NO_PACE } from '../../machine/index.js'
-import { minutes, seconds, type VirtualClock } from '../../runtime/index.js'
+import { defined, minutes, seconds, type VirtualClock } from '../../runtime/index.js'
 
 /** An exchange of ours, between Ironic and an agent. */
 export interface Seen {
@@ -102,7 +102,7 @@ export async function openLifecycle(options: StagedLabOptions = {}): Promise<Lif
         method,
         url: lab.url + path,
         headers: version === '' ? {} : { 'x-openstack-ironic-api-version': version },
-        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...defined({ body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body) }),
       }),
     until: (condition) => lab.wait(holds(lab, self.uuid, condition)),
     node: () => lab.client.node(self.uuid),

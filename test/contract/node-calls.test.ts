@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import { ironicSentence, type JsonObject } from '../../wire/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
@@ -59,7 +60,7 @@ async function replayed(stage: Stage, { nodes, calls }: Asked): Promise<string[]
       target: call.path,
       base: BASE,
       headers: { 'x-openstack-ironic-api-version': call.version ?? '1.115' },
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      ...defined({ body: call.body === undefined ? undefined : JSON.stringify(call.body) }),
     })
     if (call.method !== 'GET') await settled(stage)
     if (call.status === 0 || ON_PURPOSE.some(([, applies]) => applies(call))) continue
@@ -118,7 +119,7 @@ async function ask(stage: Stage, method: string, target: string, body?: unknown)
     target,
     base: BASE,
     headers: V,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
   })
   const refused = response.status >= 400 ? { sentence: ironicSentence(response) } : {}
   return { status: response.status, body: JSON.parse(response.body ?? 'null') as unknown, ...refused }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import { ironicSentence } from '../../wire/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
@@ -11,7 +12,7 @@ async function ask(stage: Stage, method: string, target: string, body?: unknown)
     target,
     base: BASE,
     headers: { 'x-openstack-ironic-api-version': '1.115' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
   })
   const refused = response.status >= 400 ? { sentence: ironicSentence(response) } : {}
   return { status: response.status, body: JSON.parse(response.body ?? 'null') as unknown, ...refused }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
 
@@ -15,7 +16,7 @@ async function call(
     method,
     target,
     headers: version === '' ? {} : { 'x-openstack-ironic-api-version': version },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
     base: BASE,
   })
   const answer = response.body === undefined ? undefined : (JSON.parse(response.body) as Record<string, unknown>)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import type { NodePatch } from '../../ironic-mock/index.js'
 import { FUZZ_BASE } from '../kit/fuzz/index.js'
 import { openStage, type Stage } from './stage.js'
@@ -14,7 +15,7 @@ async function ask({ api }: Stage, method: string, target: string, body?: unknow
     target,
     base: FUZZ_BASE,
     headers: { 'x-openstack-ironic-api-version': '1.115' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
   })
   const parsed = JSON.parse(response.body ?? '{}') as Record<string, unknown>
   const inner = typeof parsed.error_message === 'string' ? (JSON.parse(parsed.error_message) as object) : {}

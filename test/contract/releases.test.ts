@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { IRONIC_RELEASES, IronicClient, InProcessTransport, type IronicRelease } from '../../wire/index.js'
-import { systemClock } from '../../runtime/index.js'
+import { defined, systemClock } from '../../runtime/index.js'
 import { SERVICE_DEFAULTS } from '../../ironic-mock/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
@@ -15,7 +15,7 @@ async function ask(stage: Stage, method: string, target: string, { body, version
     target,
     base: BASE,
     headers: { 'x-openstack-ironic-api-version': version },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
   })
   const answer = JSON.parse(response.body ?? 'null') as Record<string, unknown>
   const inner = JSON.parse((answer?.['error_message'] as string | undefined) ?? '{}') as Record<string, string>

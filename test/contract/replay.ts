@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import type { Dispatch, WireResponse } from '../../wire/index.js'
 import type { RecordedExchange, Recording, Shape } from './recording.js'
 
@@ -47,7 +48,7 @@ export async function replay(dispatch: Dispatch, recording: Recording, options: 
         method: exchange.method,
         target: ours.path,
         headers: requestHeaders(exchange),
-        ...(ours.body === undefined ? {} : { body: ours.body }),
+        ...defined({ body: ours.body }),
         base: BASE,
       })
       learn(exchange, response, ids)
@@ -59,15 +60,12 @@ export async function replay(dispatch: Dispatch, recording: Recording, options: 
 }
 
 function requestHeaders({ version, standardVersion }: RecordedExchange): Record<string, string> {
-  return {
-    ...(version === undefined ? {} : { 'x-openstack-ironic-api-version': version }),
-    ...(standardVersion === undefined ? {} : { 'openstack-api-version': standardVersion }),
-  }
+  return defined({ 'x-openstack-ironic-api-version': version, 'openstack-api-version': standardVersion })
 }
 
 function translate({ path, body }: RecordedExchange, ids: Map<string, string>): { path: string; body?: string } {
   const text = body === undefined ? undefined : notJson(body) ? body : JSON.stringify(body)
-  return { path: translated(path, ids), ...(text === undefined ? {} : { body: translated(text, ids) }) }
+  return { path: translated(path, ids), ...defined({ body: text === undefined ? undefined : translated(text, ids) }) }
 }
 
 /** A body that was not JSON is kept as its text; JSON text of a string is not told apart from it, and was never sent. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import { IRONIC_OPERATIONS } from '../../wire/index.js'
 import { BASE } from './replay.js'
 import { openStage } from './stage.js'
@@ -68,7 +69,7 @@ test('whatever is sent, to whichever call, in whichever version: it is answered,
         method: row.method,
         target: path + search,
         headers: { 'x-openstack-ironic-api-version': version },
-        ...(text === undefined ? {} : { body: text }),
+        ...defined({ body: text }),
         base: BASE,
       })
       expect(response.status, `${row.method} ${path}${search} ${text}: ${response.body}`).toBeLessThan(500)

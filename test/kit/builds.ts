@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { defined } from '../../runtime/index.js'
 import type { BuildMeta } from '../../coreos/index.js'
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -42,7 +43,7 @@ export function buildMeta(
       metal4k: packed('metal4k', '.raw'),
       openstack: packed('openstack', '.qcow2'),
       qemu: packed('qemu', '.qcow2'),
-      ...(architecture === 'x86_64' ? { vmware: file('vmware', '.ova') } : {}),
+      ...defined({ vmware: architecture === 'x86_64' ? file('vmware', '.ova') : undefined }),
       aws: packed('aws', '.vmdk'),
       'live-iso': file('live-iso', '.iso'),
       'live-kernel': file('live-kernel', ''),

@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import {
   ConnectionFailed,
   type Dispatch,
@@ -97,7 +98,7 @@ export async function ask(
     target,
     headers: {},
     base: 'http://127.0.0.1:17999',
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...defined({ body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body) }),
   })
   const isJson = response.headers['content-type']?.startsWith('application/json') === true
   return {

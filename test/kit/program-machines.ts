@@ -4,12 +4,12 @@ import { afterAll, beforeAll } from 'vitest'
 import { defaultMachineSpec } from '../../machine/hardware/default-spec.js'
 import { NO_PACE, type Machine, type Machines } from '../../machine/machine.js'
 import { openMachines } from '../../machine/machines.js'
-import { Probe, seededRandom, silent, systemClock } from '../../runtime/index.js'
+import { Probe, defined, seededRandom, silent, systemClock } from '../../runtime/index.js'
 
 /** Runs a command line on a machine. */
 export async function run(machine: Machine, line: string, stdin?: Uint8Array) {
   const argv = line.split(' ') as [string, ...string[]]
-  const started = await machine.executor.start({ argv, effect: 'writes', ...(stdin && { stdin }) })
+  const started = await machine.executor.start({ argv, effect: 'writes', ...defined({ stdin }) })
   const text = { stdout: '', stderr: '' }
   for await (const { stream, bytes } of started.output) text[stream] += Buffer.from(bytes).toString()
   const exit = await started.exit

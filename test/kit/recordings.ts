@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { FORMAT_VERSION, type Exchange, type Recording } from '../../recording/index.js'
 
 const START = Date.parse('2026-11-23T10:00:00Z')
@@ -10,7 +11,7 @@ export interface ShortExchange extends Partial<Omit<Exchange, 'request' | 'respo
 }
 
 export function exchangeOf({ asks, answers, headers = {}, ...more }: ShortExchange, index: number): Exchange {
-  const message = (body: unknown) => ({ bytes: body === undefined ? 0 : 1, ...(body === undefined ? {} : { body }) })
+  const message = (body: unknown) => ({ bytes: body === undefined ? 0 : 1, ...defined({ body }) })
   return {
     seq: index + 1,
     at: new Date(START + index * 10).toISOString(),
@@ -23,7 +24,7 @@ export function exchangeOf({ asks, answers, headers = {}, ...more }: ShortExchan
     request: { headers: {}, ...message(asks) },
     response: { headers, ...message(answers) },
     ...more,
-    ...(more.status === null ? { response: null } : {}),
+    ...defined({ response: more.status === null ? null : undefined }),
   }
 }
 

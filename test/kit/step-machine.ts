@@ -6,7 +6,7 @@ import {
   type Machine,
   type MachineSpec,
 } from '../../machine/index.js'
-import { Probe, seededRandom, silent, VirtualClock } from '../../runtime/index.js'
+import { Probe, defined, seededRandom, silent, VirtualClock } from '../../runtime/index.js'
 import { runCommand, type Step } from '../../steps/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { stepContext, type RecordingContext } from './step-context.js'
@@ -60,7 +60,7 @@ export async function stepMachine(disks: DiskSpec[], change: Partial<MachineSpec
       (
         await runCommand(machine.executor, line.split(' ') as [string, ...string[]], {
           effect: 'writes',
-          ...(stdin && { stdin }),
+          ...defined({ stdin }),
         })
       ).stdout,
     run: async (step: Step, args: JsonObject = {}, node: JsonObject = {}, context: Partial<RecordingContext> = {}) =>

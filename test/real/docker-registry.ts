@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { hash } from 'bcryptjs'
 import { selfSigned } from '../../agent/index.js'
-import { systemClock, systemRandom } from '../../runtime/index.js'
+import { defined, systemClock, systemRandom } from '../../runtime/index.js'
 import { cachedPeer } from './peer-cache.js'
 import { debianFolder } from './peers.js'
 
@@ -55,8 +55,11 @@ export async function dockerRegistry({ users, tls = false }: DockerRegistryOptio
     version: 0.1,
     log: { level: 'info' },
     storage: { filesystem: { rootdirectory: at('storage') } },
-    http: { addr: '127.0.0.1:0', ...(tls ? { tls: { certificate: at('certs/ca.crt'), key: at('key.pem') } } : {}) },
-    ...(users ? { auth: { htpasswd: { realm: 'real', path: at('htpasswd') } } } : {}),
+    http: {
+      addr: '127.0.0.1:0',
+      ...defined({ tls: tls ? { certificate: at('certs/ca.crt'), key: at('key.pem') } : undefined }),
+    },
+    ...defined({ auth: users ? { htpasswd: { realm: 'real', path: at('htpasswd') } } : undefined }),
   }
   await writeFile(at('config.yml'), JSON.stringify(config))
   const child = spawn(await registryProgram(), ['serve', at('config.yml')], { stdio: ['ignore', 'ignore', 'pipe'] })

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { defined } from '../../runtime/index.js'
 import { pythonPeer, tool } from './peers.js'
 import { LONGEST_WAIT } from './limits.js'
 
@@ -76,7 +77,7 @@ export async function realIronic(
     const response = await fetch(url + path, {
       method,
       headers: { 'x-openstack-ironic-api-version': '1.115', 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
     })
     const text = await response.text()
     return { status: response.status, body: text === '' ? null : (JSON.parse(text) as unknown) }

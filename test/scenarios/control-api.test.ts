@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import { createLab, installCoreos, type Lab } from '../../lab/index.js'
 import { ignition } from '../kit/deployed.js'
 import { pageCall } from '../kit/api/page-call.js'
@@ -17,7 +18,7 @@ async function ask(lab: Pick<Lab, 'url'>, method: string, path: string, body?: u
   const response = await fetch(`${lab.url}${path}`, {
     method,
     headers: { 'content-type': 'application/json', 'x-openstack-ironic-api-version': '1.95' },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...defined({ body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body) }),
   })
   const text = await response.text()
   const type = response.headers.get('content-type')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createStagedLab, installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
-import { minutes } from '../../runtime/index.js'
+import { defined, minutes } from '../../runtime/index.js'
 import { isExchange, type JsonObject, type RequestedStep } from '../../wire/index.js'
 import { configdrive, ignition, machineOf, readDisk } from '../kit/deployed.js'
 
@@ -16,7 +16,7 @@ async function send(lab: StagedLab, method: string, path: string, body?: unknown
     method,
     url: lab.url + path,
     headers: { 'x-openstack-ironic-api-version': '1.115' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
   })
   if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`)
   return text ? (JSON.parse(text) as JsonObject) : {}

@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import { openStateFolder } from '../../lab/index.js'
 import { openApiSwitch } from '../../lab/stage/api-switch.js'
 import type { StageOptions } from '../../lab/stage/stage-options.js'
@@ -20,7 +21,7 @@ async function inLife({ folder: path, onEvent }: Life, work: (staged: Stage) => 
     folder,
     network: { host: '127.0.0.1', port: 0 },
     disks: 'described',
-    ...(onEvent ? { onEvent } : {}),
+    ...defined({ onEvent }),
   })
   await work(staged)
 }

@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import { createStagedLab, openStateFolder, stage, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { ironicSentence, type JsonObject, type RequestedStep } from '../../wire/index.js'
 
@@ -17,13 +18,13 @@ const caller =
       method,
       url: `${url}/v1/nodes/${uuid}/${path}`,
       headers: { 'x-openstack-ironic-api-version': '1.115', 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
     })
     const parsed: unknown = response.body === undefined ? undefined : JSON.parse(response.body)
     return {
       status: response.status,
       body: parsed,
-      ...(response.status >= 400 ? { sentence: ironicSentence(response) } : {}),
+      ...defined({ sentence: response.status >= 400 ? ironicSentence(response) : undefined }),
     }
   }
 

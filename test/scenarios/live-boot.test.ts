@@ -7,7 +7,7 @@ import { openFileSource } from '../../bytes/index.js'
 import { editLiveKargs, openLiveIso } from '../../coreos/index.js'
 import { installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { defaultMachineSpec } from '../../machine/index.js'
-import { systemClock } from '../../runtime/index.js'
+import { defined, systemClock } from '../../runtime/index.js'
 import { isExchange, type JsonObject } from '../../wire/index.js'
 import { machineOf } from '../kit/deployed.js'
 import { versionedIso } from '../kit/images/versioned-images.js'
@@ -307,7 +307,7 @@ describe('one way next to the other', () => {
         Object.entries(old).map(([name, value]) => ({
           op,
           path: `/driver_info/${name}`,
-          ...(op === 'add' ? { value } : {}),
+          ...defined({ value: op === 'add' ? value : undefined }),
         })),
       )
     await change('remove')

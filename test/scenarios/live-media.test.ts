@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import { installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { isExchange, type JsonObject } from '../../wire/index.js'
 import { configdrive, machineOf } from '../kit/deployed.js'
@@ -25,7 +26,7 @@ const call = (lab: StagedLab, method: string, path: string, body?: object) =>
     method,
     url: `${lab.url}${path}`,
     headers: { 'content-type': 'application/json', 'x-openstack-ironic-api-version': 'latest' },
-    ...(body ? { body: JSON.stringify(body) } : {}),
+    ...defined({ body: body ? JSON.stringify(body) : undefined }),
   })
 
 async function power(lab: StagedLab, node: StagedNode, target: string) {

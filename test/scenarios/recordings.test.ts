@@ -9,7 +9,7 @@ import {
   sentenceOf,
   type Recording,
 } from '../../recording/index.js'
-import { seededRandom, silent, systemClock } from '../../runtime/index.js'
+import { defined, seededRandom, silent, systemClock } from '../../runtime/index.js'
 import { HttpTransport } from '../../wire/index.js'
 import { recording, type Stage } from '../kit/recorder.js'
 
@@ -34,7 +34,7 @@ async function client(url: string): Promise<void> {
     const answer = await fetch(url + path, {
       method,
       headers: VERSION,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
     })
     return (await answer.json().catch(() => null)) as {
       nodes: { uuid: string; links: { href: string }[] }[]

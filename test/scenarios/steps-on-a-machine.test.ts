@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { defined } from '../../runtime/index.js'
 import {
   containerHardwareManager,
   coreosHardwareManager,
@@ -120,7 +121,12 @@ describe('firmware', () => {
         },
       },
     }
-    await lab.run(step('clean_uefi_nvram'), { ...(match_patterns && { match_patterns }) }, {}, { target: watched })
+    await lab.run(
+      step('clean_uefi_nvram'),
+      defined({ match_patterns: match_patterns || undefined }),
+      {},
+      { target: watched },
+    )
     const entries = [...withPxe.matchAll(/^Boot([\dA-F]{4})\* (\w+)/gm)]
     expect(entries.filter(([, number]) => !deleted.includes(number!)).map(([, , label]) => label)).toEqual(left)
   })

@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import { checkNesting, errorChain, jsonText, withinLimit, type Clock } from '../../runtime/index.js'
+import { checkNesting, defined, errorChain, jsonText, withinLimit, type Clock } from '../../runtime/index.js'
 import { ConnectionFailed, type Transport, type WireResponse } from '../exchange.js'
 import type { JsonObject } from '../ironic/node.js'
 import type { CommandList, CommandResult } from './commands.js'
@@ -113,7 +113,7 @@ function send(
     transport.send({
       ...request,
       headers: { accept: '*/*', 'content-type': 'application/json' },
-      ...(verifyCa === undefined ? {} : { ca: verifyCa }),
+      ...defined({ ca: verifyCa }),
       signal: either,
     }),
   )

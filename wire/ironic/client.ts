@@ -1,4 +1,4 @@
-import { jsonText, UserError, type Clock } from '../../runtime/index.js'
+import { defined, jsonText, UserError, type Clock } from '../../runtime/index.js'
 import type { OutgoingRequest, Transport, WireResponse } from '../exchange.js'
 import type { RequestedStep } from '../steps.js'
 import type { Microversion } from './microversion.js'
@@ -133,7 +133,7 @@ export class IronicClient {
   }
 
   async power(ident: string, target: string, timeoutSeconds?: number): Promise<void> {
-    const body = { target, ...(timeoutSeconds === undefined ? {} : { timeout: timeoutSeconds }) }
+    const body = { target, ...defined({ timeout: timeoutSeconds }) }
     await this.#call('PUT', `${nodePath(ident)}/states/power`, body)
   }
 
@@ -158,7 +158,7 @@ export class IronicClient {
 
   /** Whole ports, of one node or of all. */
   ports(nodeUuid?: string): Promise<ApiPort[]> {
-    return this.#pages('ports', `/ports${queryOf({ detail: true, ...(nodeUuid ? { node_uuid: nodeUuid } : {}) })}`)
+    return this.#pages('ports', `/ports${queryOf({ detail: true, ...defined({ node_uuid: nodeUuid || undefined }) })}`)
   }
 
   async deletePort(uuid: string): Promise<void> {
@@ -223,11 +223,11 @@ export class IronicClient {
       url,
       headers: {
         accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...defined({ 'content-type': body === undefined ? undefined : 'application/json' }),
         [VERSION_HEADER]: formatMicroversion(this.#microversion),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: jsonText(body, 'the body of a request to Ironic') }),
+      ...defined({ body: body === undefined ? undefined : jsonText(body, 'the body of a request to Ironic') }),
     }
     const response = await transport.send(request)
     if (response.status === 406 && this.#lowered(response)) return this.#send(method, url, body)
@@ -253,7 +253,7 @@ function queryOf(query: Readonly<Record<string, string | boolean>>): string {
   return text === '' ? '' : `?${text}`
 }
 
-const parsed = <T>({ body }: WireResponse): T => JSON.parse(body ?? 'null') as T
+const parsed = <T,>({ body }: WireResponse): T => JSON.parse(body ?? 'null') as T
 
 /** The sentence in an error answer of Ironic, in any of its shapes; the body itself when it has none of them. */
 export function ironicSentence({ status, body }: WireResponse): string {

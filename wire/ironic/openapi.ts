@@ -1,3 +1,4 @@
+import { defined } from '../../runtime/index.js'
 import { formatMicroversion, MAX_MICROVERSION, MIN_MICROVERSION, type Microversion } from './microversion.js'
 import type { Operation } from './operation.js'
 import type { JsonSchema } from './schemas.js'
@@ -94,11 +95,11 @@ function described(operation: Operation, path: string): Json {
           ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
         })),
     ],
-    ...(body && method !== 'GET' ? { requestBody: body } : {}),
+    ...defined({ requestBody: body && method !== 'GET' ? body : undefined }),
     responses: {
       [status]: {
         description: status === 202 ? 'Accepted: the work goes on.' : 'Done.',
-        ...(document ? { content: { 'application/json': { schema: { type: 'object' } } } } : {}),
+        ...defined({ content: document ? { 'application/json': { schema: { type: 'object' } } } : undefined }),
       },
       default: ref('responses', 'refused'),
     },
@@ -116,7 +117,7 @@ function bodyOf({ body, required = [] }: Operation, inPath: readonly string[]): 
     ...asJson({
       type: 'object',
       properties: body.args,
-      ...(wanted.length > 0 ? { required: wanted } : {}),
+      ...defined({ required: wanted.length > 0 ? wanted : undefined }),
       additionalProperties: false,
     }),
   }

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import { isSame } from '../../kube/json.js'
 import { INSPECT, isInspectionAsked, isInspectionDisabled, REBOOT, rebootRequest } from './annotations.js'
 import { firmwareChange, NotReadYet, type FirmwareChange } from './firmware.js'
@@ -66,13 +67,11 @@ export async function prepare(pass: HostPass): Promise<Result> {
   const { settings, updates } = firmware
   const wanted = {
     ...rest,
-    ...(raid ? { raid } : {}),
-    ...(settings ? { biosSettings: settings } : {}),
-    ...(updates ? { firmwareUpdates: updates } : {}),
+    ...defined({ raid, biosSettings: settings, firmwareUpdates: updates }),
   }
   const isUnprepared = isDue || firmware.isDue
   const volumes = raidOfSettings(managed, provisioning)
-  const outcome = await phases.prepare(wanted, await pass.node(), { isUnprepared, ...(volumes ? { volumes } : {}) })
+  const outcome = await phases.prepare(wanted, await pass.node(), { isUnprepared, ...defined({ volumes }) })
   const isStarted = requests.asked.includes('clean') || (isUnprepared && outcome === 'done')
   if (typeof outcome === 'object' && 'error' in outcome) {
     if (isDue) clearSettings(status)

@@ -1,4 +1,4 @@
-import { errorChain, sharedAbort } from '../../../runtime/index.js'
+import { defined, errorChain, sharedAbort } from '../../../runtime/index.js'
 import type { BareMetalHostManifest, IronicAccess, SecretManifest, WantedHost } from '../../../metal3/index.js'
 import { isSame } from '../../kube/json.js'
 import { apiVersionOf, type Kind, type Kinds } from '../../kube/kinds.js'
@@ -123,8 +123,7 @@ export class AppliedHosts implements AsyncDisposable {
         ID: node.uuid,
         state: 'provisioned',
         bootMode: (wanted.spec['bootMode'] as string | undefined) ?? 'UEFI',
-        ...(image ? { image } : {}),
-        ...(customDeploy ? { customDeploy } : {}),
+        ...defined({ image, customDeploy }),
       },
     }
     const metadata = { ...wanted.metadata, annotations: { ...annotations, [STATUS]: JSON.stringify(status) } }
@@ -186,7 +185,7 @@ const object = <K extends Kind>(kind: K, rest: object): NewOf<K> =>
 function hostObject({ metadata, spec }: BareMetalHostManifest, key: string): NewOf<'BareMetalHost'> {
   const [namespace = '', name = ''] = key.split('/')
   const { annotations } = metadata
-  return object('BareMetalHost', { metadata: { name, namespace, ...(annotations ? { annotations } : {}) }, spec })
+  return object('BareMetalHost', { metadata: { name, namespace, ...defined({ annotations }) }, spec })
 }
 
 /** Secrets become values as the API keeps them, so that what is applied is compared with what is there. */

@@ -1,4 +1,4 @@
-import { errorChain, seconds, sharedAbort } from '../../../runtime/index.js'
+import { defined, errorChain, seconds, sharedAbort } from '../../../runtime/index.js'
 import { Calls, Unexpected, type CallsOptions, type IronicAccess } from '../../../metal3/index.js'
 import { kubeTime } from '../../kube/conditions.js'
 import { copyOf } from '../../kube/json.js'
@@ -180,7 +180,7 @@ class HostController {
       random,
       behaviours,
       settings: this.#settings,
-      event: (does, because) => announce({ actor: NAME, does, ...(because ? { because } : {}) }),
+      event: (does, because) => announce({ actor: NAME, does, ...defined({ because: because || undefined }) }),
       onAsk: (verb) => void this.asked.push(verb),
     }
   }
@@ -251,7 +251,9 @@ interface AccountError {
 const asWritten = (spec: BareMetalHost['spec']): BareMetalHost['spec'] => ({
   bmc: { address: '', credentialsName: '' },
   ...spec,
-  ...(spec['raid'] ? { raid: { hardwareRAIDVolumes: null, softwareRAIDVolumes: null, ...spec['raid'] } } : {}),
+  ...defined({
+    raid: spec['raid'] ? { hardwareRAIDVolumes: null, softwareRAIDVolumes: null, ...spec['raid'] } : undefined,
+  }),
 })
 
 const INCOMPLETE = "Validation error with BMC credentials: Missing BMC connection details 'KEY' in credentials"

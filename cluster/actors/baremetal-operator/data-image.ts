@@ -1,4 +1,4 @@
-import { minutes, seconds } from '../../../runtime/index.js'
+import { defined, minutes, seconds } from '../../../runtime/index.js'
 import { Unexpected, type Calls } from '../../../metal3/index.js'
 import type { ApiNode } from '../../../wire/index.js'
 import { kubeTime } from '../../kube/conditions.js'
@@ -142,7 +142,10 @@ async function reconcile({ kube, calls, clock }: DataImageParts, at: ObjectName)
   const status = statusOf(image)
   const { lastReconciled, ...rest } = status
   const save = () =>
-    kube.updateStatus<'DataImage'>({ ...image, status: { ...rest, ...(lastReconciled ? { lastReconciled } : {}) } })
+    kube.updateStatus<'DataImage'>({
+      ...image,
+      status: { ...rest, ...defined({ lastReconciled: lastReconciled || undefined }) },
+    })
   let isAttached: boolean | undefined
   try {
     await calls.readyFor(clock)

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import type { Host, RamdiskSource } from '../../../metal3/index.js'
 import { conditionOf } from '../../kube/conditions.js'
 import { isSame } from '../../kube/json.js'
@@ -57,7 +58,7 @@ export async function deployImage(parts: DeployImageParts): Promise<RamdiskSourc
   const { name, namespace = '', labels } = managed.metadata
   const networkDataName = managed.spec['preprovisioningNetworkDataName'] as string | undefined
   const spec: Spec = {
-    ...(networkDataName === undefined ? {} : { networkDataName }),
+    ...defined({ networkDataName }),
     architecture: host.architecture!,
     acceptFormats: [...(host.bmc.takesIso ? ['iso' as const] : []), 'initrd'],
   }
@@ -72,7 +73,7 @@ export async function deployImage(parts: DeployImageParts): Promise<RamdiskSourc
         namespace,
         finalizers: [FINALIZER],
         ownerReferences: [ownedBy(managed, true)],
-        ...(labels ? { labels } : {}),
+        ...defined({ labels }),
       },
     })
     return null
@@ -85,7 +86,7 @@ export async function deployImage(parts: DeployImageParts): Promise<RamdiskSourc
     metadata: {
       ...metadata,
       finalizers: [...new Set([...(metadata.finalizers ?? []), FINALIZER])],
-      ...(labels || metadata.labels ? { labels: { ...metadata.labels, ...labels } } : {}),
+      ...defined({ labels: labels || metadata.labels ? { ...metadata.labels, ...labels } : undefined }),
     },
     spec,
   }
@@ -123,7 +124,7 @@ function sourceOf({ host, ramdisk }: DeployImageParts, { status }: Preprovisioni
   return {
     deployKernel,
     deployRamdisk: imageUrl!,
-    ...(extraKernelParams ? { kernelParameters: extraKernelParams } : {}),
+    ...defined({ kernelParameters: extraKernelParams || undefined }),
   }
 }
 
@@ -141,5 +142,5 @@ export const ownedBy = ({ metadata }: Pick<ManagedHost, 'metadata'>, controller:
   kind: 'BareMetalHost',
   name: metadata.name,
   uid: metadata.uid,
-  ...(controller ? { controller } : {}),
+  ...defined({ controller: controller || undefined }),
 })

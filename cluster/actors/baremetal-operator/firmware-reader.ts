@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../../bytes/index.js'
-import { minutes, seconds } from '../../../runtime/index.js'
+import { defined, minutes, seconds } from '../../../runtime/index.js'
 import type { Calls } from '../../../metal3/index.js'
 import { kubeTime, withCondition } from '../../kube/conditions.js'
 import { isSame } from '../../kube/json.js'
@@ -182,8 +182,7 @@ class FirmwareReader {
       kind: 'FirmwareSchema',
       metadata: { name, namespace, ownerReferences: [owner] },
       spec: {
-        ...(manufacturer ? { hardwareVendor: manufacturer } : {}),
-        ...(productName ? { hardwareModel: productName } : {}),
+        ...defined({ hardwareVendor: manufacturer || undefined, hardwareModel: productName || undefined }),
         schema: Object.fromEntries(shown.map((each) => [each.name, schemaOf(each)])),
       },
     })

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import { kubeTime } from '../../kube/conditions.js'
 import { isSame } from '../../kube/json.js'
 import { apiVersionOf } from '../../kube/kinds.js'
@@ -68,7 +69,7 @@ export async function firmwareChange(pass: HostPass, scope = ALL): Promise<Firmw
     isDue: settings !== undefined || areUpdatesDue,
     isAsked: Object.keys(found?.spec.settings ?? {}).length > 0 || (components?.spec.updates.length ?? 0) > 0,
     ...(settings?.length ? { settings } : {}),
-    ...(updates.length > 0 ? { updates } : {}),
+    ...defined({ updates: updates.length > 0 ? updates : undefined }),
     applied: async () => {
       if (areUpdatesDue) await noteUpdates(pass, components)
     },
@@ -118,8 +119,10 @@ export const componentsOf = (firmware: readonly FirmwareItem[]): FirmwareCompone
     .map((item) => ({
       component: item.component,
       initialVersion: item.initial_version,
-      ...(item.current_version ? { currentVersion: item.current_version } : {}),
-      ...(item.last_version_flashed ? { lastVersionFlashed: item.last_version_flashed } : {}),
+      ...defined({
+        currentVersion: item.current_version || undefined,
+        lastVersionFlashed: item.last_version_flashed || undefined,
+      }),
       updatedAt: item.updated_at ? kubeTime(Date.parse(item.updated_at)) : null,
     }))
 

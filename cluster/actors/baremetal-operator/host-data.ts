@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import type { KubeClient } from '../../kube/kube-client.js'
 import { HARDWARE_DETAILS, STATUS } from './annotations.js'
 import { otherHardware, knownHardware, releaseHardware } from './hardware-data.js'
@@ -41,7 +42,7 @@ async function restored({ kube, save }: HostDataParts, host: ManagedHost): Promi
   const hardware = (await knownHardware(kube, host)) ?? status.hardware
   await save({
     ...host,
-    status: managed({ ...host, status: { ...status, ...(hardware ? { hardware } : {}) } as never }).status,
+    status: managed({ ...host, status: { ...status, ...defined({ hardware }) } as never }).status,
   })
   return true
 }

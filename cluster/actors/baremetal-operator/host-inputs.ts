@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import {
   checkImage,
   hostOf,
@@ -28,11 +29,11 @@ export const isManaged = ({ spec: { bmc } }: Pick<ManagedHost, 'spec'>): boolean
 /** Instance that the spec asks for; the design document's format `coreos` is a step too. */
 export function wantedInstance({ spec }: ManagedHost): { image?: HostImageSpec; customDeploy?: { method: string } } {
   if (isCoreosImage(spec.image as Spec['image']))
-    return { ...(spec.image?.url ? { image: spec.image } : {}), customDeploy: { method: 'install_coreos' } }
-  return {
-    ...(spec.image ? { image: spec.image } : {}),
-    ...(spec.customDeploy?.method ? { customDeploy: spec.customDeploy } : {}),
-  }
+    return {
+      ...defined({ image: spec.image?.url ? spec.image : undefined }),
+      customDeploy: { method: 'install_coreos' },
+    }
+  return defined({ image: spec.image, customDeploy: spec.customDeploy?.method ? spec.customDeploy : undefined })
 }
 
 /** Instance that is installed, or is being installed: getCurrentImage and hasCustomDeploy of the controller. */
@@ -41,7 +42,7 @@ export function currentInstance(host: ManagedHost): { image?: HostImageSpec; cus
   const coming = ['provisioning', 'externally provisioned'].includes(state) ? wantedInstance(host) : {}
   const shownImage = image?.url ? image : coming.image?.url ? coming.image : undefined
   const shownDeploy = customDeploy?.method ? customDeploy : coming.customDeploy
-  return { ...(shownImage ? { image: shownImage } : {}), ...(shownDeploy ? { customDeploy: shownDeploy } : {}) }
+  return defined({ image: shownImage, customDeploy: shownDeploy })
 }
 
 /** Whether the spec no longer asks for what is installed (provisioningCancelled of host_state_machine.go). */

@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../../../runtime/index.js'
-import { seconds } from '../../../runtime/index.js'
+import { defined, seconds } from '../../../runtime/index.js'
 import {
   NodeRequests,
   Phases,
@@ -93,10 +93,7 @@ export class HostPass {
     this.requests = new NodeRequests(parts.calls)
     const { provisioning, hardware } = managed.status
     const inventory = inventoryOf(hardware as HardwareDetails | undefined)
-    this.working = {
-      ...(provisioning.ID === '' ? {} : { id: provisioning.ID }),
-      ...(inventory ? { hardware: inventory } : {}),
-    }
+    this.working = defined({ id: provisioning.ID === '' ? undefined : provisioning.ID, hardware: inventory })
     this.phases = new Phases(this.requests, () => this.working)
   }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import type { Secret } from '../../kube/kinds/core.js'
 import type { KubeClient } from '../../kube/kube-client.js'
 import { isSame } from '../../kube/json.js'
@@ -23,8 +24,10 @@ export async function claimSecret(kube: KubeClient, secret: Secret, { owner, isH
   const claimed = {
     ...metadata,
     labels: { ...LABEL, ...metadata.labels },
-    ...(isOwned ? {} : { ownerReferences: [...ownerReferences, ownedBy(owner, false)] }),
-    ...(isHeld && !finalizers.includes(FINALIZER) ? { finalizers: [...finalizers, FINALIZER] } : {}),
+    ...defined({
+      ownerReferences: isOwned ? undefined : [...ownerReferences, ownedBy(owner, false)],
+      finalizers: isHeld && !finalizers.includes(FINALIZER) ? [...finalizers, FINALIZER] : undefined,
+    }),
   }
   return isSame(claimed, metadata) ? secret : kube.update<'Secret'>({ ...secret, metadata: claimed })
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import { MacConflict, readFirmware, registerHost } from '../../../metal3/index.js'
 import type { Secret } from '../../kube/kinds/core.js'
 import type { CredentialsStatus } from '../../kube/kinds/metal3.js'
@@ -51,8 +52,10 @@ async function register(pass: HostPass, credentials: Secret): Promise<Result | u
   const { image: _image, customDeploy: _method, ...rest } = pass.host
   const host = {
     ...rest,
-    ...(current.image?.url ? { image: { url: current.image.url, format: current.image.format ?? '' } } : {}),
-    ...(current.customDeploy ? { customDeploy: current.customDeploy } : {}),
+    ...defined({
+      image: current.image?.url ? { url: current.image.url, format: current.image.format ?? '' } : undefined,
+      customDeploy: current.customDeploy,
+    }),
   }
   if (host.isInspectedByBmc && host.bmc.driver === 'ipmi')
     return pass.fail('registration error', `BMC driver ${scheme} does not support fast (out-of-band) inspection`)

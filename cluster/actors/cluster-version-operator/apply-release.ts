@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { defined } from '../../../runtime/index.js'
 import type { ActorParts } from '../actor.js'
 import type { Kind, Kinds } from '../../kube/kinds.js'
 import type { KubeObject, NewObject } from '../../kube/object.js'
@@ -61,7 +62,7 @@ async function applyGroup(
 async function applyManifest(object: Manifest['object'], { kube }: ActorParts): Promise<boolean> {
   const { kind, metadata } = object
   const { name, namespace } = metadata
-  const current = await kube.find(kind, { name, ...(namespace === undefined ? {} : { namespace }) })
+  const current = await kube.find(kind, { name, ...defined({ namespace }) })
   if (!current) {
     await create(object, kube)
     return true
@@ -88,8 +89,10 @@ function merged(current: KubeObject, { metadata, ...rest }: ManifestObject): Kub
     ...wanted,
     metadata: {
       ...current.metadata,
-      ...(labels ? { labels: { ...current.metadata.labels, ...labels } } : {}),
-      ...(annotations ? { annotations: { ...current.metadata.annotations, ...annotations } } : {}),
+      ...defined({
+        labels: labels ? { ...current.metadata.labels, ...labels } : undefined,
+        annotations: annotations ? { ...current.metadata.annotations, ...annotations } : undefined,
+      }),
     },
   }
 }

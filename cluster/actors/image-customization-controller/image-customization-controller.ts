@@ -1,5 +1,5 @@
 import { agentConfig, findLiveImages, openImageService } from '../../../coreos/index.js'
-import { errorChain, held, urlSafeToken, UserError } from '../../../runtime/index.js'
+import { defined, errorChain, held, urlSafeToken, UserError } from '../../../runtime/index.js'
 import type { Behaviour } from '../behaviours.js'
 import { runActor, type ActorParts, type Next } from '../actor.js'
 import { isTrue } from '../../kube/conditions.js'
@@ -109,8 +109,10 @@ export async function runImageCustomizationController(
       }
     const config: ImageConfig = {
       format,
-      ...(architecture === undefined ? {} : { architecture }),
-      ...(network ? { networkData: { name: network.metadata.name, version: network.metadata.resourceVersion } } : {}),
+      ...defined({
+        architecture,
+        networkData: network ? { name: network.metadata.name, version: network.metadata.resourceVersion } : undefined,
+      }),
     }
     if (!isSameConfig(status, config)) {
       const message = 'Config changed'
@@ -128,7 +130,7 @@ export async function runImageCustomizationController(
   }
 
   const secretOf = (image: PreprovisioningImage, name: string) =>
-    kube.find('Secret', { name, ...(image.metadata.namespace ? { namespace: image.metadata.namespace } : {}) })
+    kube.find('Secret', { name, ...defined({ namespace: image.metadata.namespace || undefined }) })
 
   const build = (image: PreprovisioningImage, config: ImageConfig, network?: Record<string, string>): BuiltImage => {
     const { format, architecture } = config
@@ -156,7 +158,7 @@ export async function runImageCustomizationController(
 
   const discard = (image: PreprovisioningImage, { format, architecture }: ImageStatus): void => {
     if (format === undefined) return
-    const key = keyOf(image, { format, ...(architecture === undefined ? {} : { architecture }) })
+    const key = keyOf(image, { format, ...defined({ architecture }) })
     const name = names.get(key)
     if (name === undefined) return
     names.delete(key)
@@ -231,7 +233,7 @@ function configFor(
       ironicUrls: [ironicUrl],
       image: agentImage,
       ...own,
-      ...(registriesConf === undefined ? {} : { registriesConf }),
+      ...defined({ registriesConf }),
     }),
   )
 }
@@ -240,5 +242,5 @@ async function imagesWith({ kube }: ActorParts, secret: string, namespace?: stri
   const { items } = await kube.list('PreprovisioningImage', namespace === undefined ? {} : { namespace })
   return items
     .filter(({ spec }) => spec.networkDataName === secret)
-    .map(({ metadata }) => ({ name: metadata.name, ...(namespace === undefined ? {} : { namespace }) }))
+    .map(({ metadata }) => ({ name: metadata.name, ...defined({ namespace }) }))
 }

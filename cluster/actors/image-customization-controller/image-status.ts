@@ -1,4 +1,4 @@
-import { minutes, seconds, type Clock } from '../../../runtime/index.js'
+import { defined, minutes, seconds, type Clock } from '../../../runtime/index.js'
 import { conditionOf, withCondition } from '../../kube/conditions.js'
 import type { PreprovisioningImage } from '../../kube/kinds/metal3.js'
 
@@ -53,11 +53,7 @@ export const isSameConfig = (status: ImageStatus, config: ImageConfig): boolean 
   JSON.stringify(defined(status)) === JSON.stringify(defined(config))
 
 function defined({ format, architecture, networkData }: ImageConfig): ImageConfig {
-  return {
-    ...(format === undefined ? {} : { format }),
-    ...(architecture === undefined ? {} : { architecture }),
-    ...(networkData === undefined ? {} : { networkData }),
-  }
+  return defined({ format, architecture, networkData })
 }
 
 const SHORTEST = seconds(10)

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import { apiVersionOf } from '../../kube/kinds.js'
 import type { BareMetalProviderSpec, Machine } from '../../kube/kinds/machine.js'
 import type { BareMetalHost } from '../../kube/kinds/metal3.js'
@@ -36,7 +37,7 @@ export function matches({ metadata }: BareMetalHost, { hostSelector }: BareMetal
 export function hostOf({ metadata, spec }: Machine): { namespace: string; name: string; uid?: string } | undefined {
   const [, namespace, name, uid] =
     /^baremetalhost:\/\/\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/.exec(spec.providerID ?? '') ?? []
-  if (namespace !== undefined && name !== undefined) return { namespace, name, ...(uid === undefined ? {} : { uid }) }
+  if (namespace !== undefined && name !== undefined) return { namespace, name, ...defined({ uid }) }
   const [space, host] = metadata.annotations?.[HOST]?.split('/') ?? []
   return space !== undefined && host !== undefined ? { namespace: space, name: host } : undefined
 }
@@ -54,7 +55,7 @@ export function claimed(host: BareMetalHost, machine: Machine): BareMetalHost {
       ...host.spec,
       ...(image?.url && image.checksum ? { image } : {}),
       ...(customDeploy?.method ? { customDeploy } : {}),
-      ...(userData ? { userData: { ...userData, namespace: userData.namespace ?? namespace } } : {}),
+      ...defined({ userData: userData ? { ...userData, namespace: userData.namespace ?? namespace } : undefined }),
       consumerRef: { kind: 'Machine', name, namespace, apiVersion: API },
       online: true,
     },

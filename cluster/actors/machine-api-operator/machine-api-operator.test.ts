@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { minutes } from '../../../runtime/index.js'
+import { defined, minutes } from '../../../runtime/index.js'
 import { clusterScene } from '../../../test/kit/cluster/cluster-scene.js'
 import { ALL_BEHAVIOURS } from '../all-behaviours.js'
 import { runMachineApiOperator } from './machine-api-operator.js'
@@ -52,7 +52,7 @@ function scene(without: string[] = []) {
                   image,
                   customDeploy,
                   userData: { name: 'worker-user-data' },
-                  ...(hostSelector ? { hostSelector } : {}),
+                  ...defined({ hostSelector }),
                 },
               },
             },

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { defined } from '../../../runtime/index.js'
 import { apiVersionOf } from '../../kube/kinds.js'
 import type { Machine, MachineSet } from '../../kube/kinds/machine.js'
 import type { ObjectName } from '../../kube/kube-client.js'
@@ -58,7 +59,7 @@ export function runMachineSetController(parts: ActorParts): AsyncDisposable {
       spec: spec.template.spec,
       metadata: {
         name: `${name}-${suffix()}`,
-        ...(namespace === undefined ? {} : { namespace }),
+        ...defined({ namespace }),
         labels: { ...spec.template.metadata?.labels, ...spec.selector.matchLabels },
         finalizers: [MACHINE_FINALIZER],
         ownerReferences: [{ apiVersion: apiVersionOf('MachineSet'), kind: 'MachineSet', name, uid, controller: true }],

@@ -1,4 +1,4 @@
-import { seconds } from '../../../runtime/index.js'
+import { defined, seconds } from '../../../runtime/index.js'
 import type { KubeNode } from '../../kube/kinds/core.js'
 import type { Machine } from '../../kube/kinds/machine.js'
 import type { BareMetalHost } from '../../kube/kinds/metal3.js'
@@ -130,7 +130,7 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     const { status } = machine
     const nodeRef = node === undefined ? status?.nodeRef : { name: node }
     if (status?.phase === phase && status.nodeRef?.name === nodeRef?.name) return
-    await kube.updateStatus<'Machine'>({ ...machine, status: { phase, ...(nodeRef ? { nodeRef } : {}) } })
+    await kube.updateStatus<'Machine'>({ ...machine, status: { phase, ...defined({ nodeRef }) } })
     if (phase === 'Running' && status?.phase !== 'Running')
       announce({ actor: NAME, does: `counts ${machine.metadata.name} as running`, because: `it is node ${node}` })
   }

@@ -1,7 +1,7 @@
 import { conditionOf, withCondition } from '../../kube/conditions.js'
 import type { KubeNode } from '../../kube/kinds/core.js'
 import type { MachineConfigPool } from '../../kube/kinds/machine-config.js'
-import type { Clock } from '../../../runtime/index.js'
+import { defined, type Clock } from '../../../runtime/index.js'
 import { CURRENT_CONFIG, DESIRED_CONFIG, nodeRoleLabel, REASON, STATE } from './names.js'
 
 // As pkg/controller/node/status.go, node_controller.go and pkg/controller/common/layered_node_state.go of
@@ -97,7 +97,7 @@ export function poolStatus(
   const before = pool.status?.configuration
   const configuration = all ? { name } : before
   return {
-    ...(configuration ? { configuration } : {}),
+    ...defined({ configuration }),
     machineCount: nodes.length,
     readyMachineCount: ready.length,
     updatedMachineCount: updated.length,

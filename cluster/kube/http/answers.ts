@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import { answerOfStream, type WireResponse } from '../../../wire/index.js'
 import { isMembers, type JsonMembers } from '../json.js'
 import { apiVersionOf, type Kind } from '../kinds.js'
@@ -15,10 +16,14 @@ export const jsonAnswer = (status: number, body: unknown, headers: Record<string
 })
 
 export const statusAnswer = (status: KubeStatus): WireResponse =>
-  jsonAnswer(status.code, status, {
-    ...(status.code === 401 ? { 'www-authenticate': 'Bearer realm="kubernetes-master"' } : {}),
-    ...(status.code === 405 ? { allow: 'GET, POST, PUT, PATCH, DELETE' } : {}),
-  })
+  jsonAnswer(
+    status.code,
+    status,
+    defined({
+      'www-authenticate': status.code === 401 ? 'Bearer realm="kubernetes-master"' : undefined,
+      allow: status.code === 405 ? 'GET, POST, PUT, PATCH, DELETE' : undefined,
+    }),
+  )
 
 const texts = new WeakMap<Stored, string>()
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import type { Kind } from '../kinds.js'
 import { isMembers, type Json, type JsonMembers } from '../json.js'
 import type { Stored } from '../stored-object.js'
@@ -204,7 +205,9 @@ export function tableRowOf(kind: Kind, object: Stored, { version, includes, now 
   })
   return {
     cells: [object.metadata.name, ...cells],
-    ...(includes === 'None' ? {} : { object: includes === 'Object' ? object : partialOf(object, version) }),
+    ...defined({
+      object: includes === 'None' ? undefined : includes === 'Object' ? object : partialOf(object, version),
+    }),
   } as unknown as JsonMembers
 }
 

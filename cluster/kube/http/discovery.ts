@@ -1,4 +1,4 @@
-import { packageVersion } from '../../../runtime/index.js'
+import { defined, packageVersion } from '../../../runtime/index.js'
 import { KINDS, type Kind } from '../kinds.js'
 
 const KIND_NAMES = Object.keys(KINDS) as Kind[]
@@ -20,7 +20,7 @@ const resourcesOf = (group: string, version: string) => ({
     const { plural, shortNames, isNamespaced: namespaced, hasStatus } = KINDS[kind]
     const resource = { name: plural, singularName: kind.toLowerCase(), namespaced, kind, verbs: VERBS }
     return [
-      { ...resource, ...(shortNames.length === 0 ? {} : { shortNames }) },
+      { ...resource, ...defined({ shortNames: shortNames.length === 0 ? undefined : shortNames }) },
       ...(hasStatus
         ? [{ name: `${plural}/status`, singularName: '', namespaced, kind, verbs: ['get', 'patch', 'update'] }]
         : []),

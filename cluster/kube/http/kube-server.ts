@@ -1,4 +1,4 @@
-import { isSameSecret, type Clock, type Logger } from '../../../runtime/index.js'
+import { defined, isSameSecret, type Clock, type Logger } from '../../../runtime/index.js'
 import { serveHttp, type Dispatch, type HttpServer, type TlsOptions, type WireRequest } from '../../../wire/index.js'
 import type { ObjectStore } from '../object-store.js'
 import { KubeRefusal } from '../kube-refusal.js'
@@ -35,7 +35,7 @@ export function serveKube({ store, token, clock, ...options }: KubeServerOptions
     ...options,
     clock,
     asksPassword: token !== undefined,
-    dispatch: kubeDispatch(store, { clock, ...(token === undefined ? {} : { token }) }),
+    dispatch: kubeDispatch(store, { clock, ...defined({ token }) }),
     bodyLimit: () => ({ largest: LARGEST_BODY, refusal: `Request entity too large: limit is ${LARGEST_BODY}` }),
     allBodiesLimit: 16 * LARGEST_BODY,
     refuse: (status, why) => statusAnswer(refusal(status, REASONS[status] ?? 'BadRequest', why).status),

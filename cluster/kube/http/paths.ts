@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import { KINDS, type Kind } from '../kinds.js'
 
 /** A collection or an object that a path names. */
@@ -41,8 +42,10 @@ export function resourceAt(segments: readonly string[]): ResourcePath | undefine
   if (subresource !== undefined && (subresource !== 'status' || !hasStatus)) return undefined
   return {
     kind,
-    ...(isInNamespace ? { namespace: rest[1]! } : {}),
-    ...(name === undefined ? {} : { name }),
-    ...(subresource === undefined ? {} : { subresource: 'status' }),
+    ...defined({
+      namespace: isInNamespace ? rest[1]! : undefined,
+      name,
+      subresource: subresource === undefined ? undefined : 'status',
+    }),
   }
 }

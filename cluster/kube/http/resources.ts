@@ -1,4 +1,4 @@
-import { seconds } from '../../../runtime/index.js'
+import { defined, seconds } from '../../../runtime/index.js'
 import { answerOfStream, type WireRequest, type WireResponse } from '../../../wire/index.js'
 import { isMembers, type Json, type JsonMembers } from '../json.js'
 import { KINDS, type Kind } from '../kinds.js'
@@ -53,7 +53,7 @@ export function resourceAnswer(call: ResourceRequest): WireResponse {
   throw refusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }
 
-const named = ({ name = '', namespace }: ResourcePath) => ({ name, ...(namespace === undefined ? {} : { namespace }) })
+const named = ({ name = '', namespace }: ResourcePath) => ({ name, ...defined({ namespace }) })
 const isSet = (value: string | null): boolean => value === 'true' || value === '1'
 const isWatch = ({ query }: ResourceRequest): boolean => isSet(query.get('watch'))
 const isDryRun = ({ query }: ResourceRequest): boolean => query.getAll('dryRun').includes('All')
@@ -72,11 +72,7 @@ function selectionOf({ at: { namespace, name }, query }: ResourceRequest): ListO
   const labels = query.get('labelSelector')
   const fields = query.get('fieldSelector')
   const field = name === undefined ? (fields ?? undefined) : `metadata.name=${name}`
-  return {
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(labels === null ? {} : { labelSelector: labels }),
-    ...(field === undefined ? {} : { fieldSelector: field }),
-  }
+  return defined({ namespace, labelSelector: labels ?? undefined, fieldSelector: field })
 }
 
 function list(call: ResourceRequest): WireResponse {
@@ -140,7 +136,10 @@ function watch(call: ResourceRequest): WireResponse {
   const resourceVersion = query.get('resourceVersion')
   const options = {
     shown: shownIn(call),
-    watch: store.watch(at.kind, { ...selectionOf(call), ...(resourceVersion === null ? {} : { resourceVersion }) }),
+    watch: store.watch(at.kind, {
+      ...selectionOf(call),
+      ...defined({ resourceVersion: resourceVersion ?? undefined }),
+    }),
     present: () => store.resourceVersion,
     timeout: seconds(wholeNumber(query, 'timeoutSeconds') || LONGEST_WATCH),
     hasBookmarks: isSet(query.get('allowWatchBookmarks')),
@@ -170,7 +169,7 @@ function inNamespace(object: JsonMembers, { namespace }: ResourcePath): JsonMemb
 
 const changeOptions = (call: ResourceRequest): ChangeOptions => ({
   isDryRun: isDryRun(call),
-  ...(call.at.subresource ? { subresource: call.at.subresource } : {}),
+  ...defined({ subresource: call.at.subresource }),
 })
 
 function update(call: ResourceRequest): WireResponse {
@@ -289,7 +288,7 @@ function deleteOne(call: ResourceRequest): WireResponse {
     apiVersion: 'v1',
     metadata: {},
     status: 'Success',
-    details: { name: at.name, ...(group === '' ? {} : { group }), kind, uid },
+    details: { name: at.name, ...defined({ group: group === '' ? undefined : group }), kind, uid },
   })
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import { chassisSchema, IronicError, ironicErrors, NODE_LIST_FIELDS, PATCHABLE, SINCE } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { Call, HandlersOf } from '../call.js'
@@ -37,7 +38,7 @@ export const chassisHandlers: HandlersOf<
 
   'chassis.create': async (call, backend) => {
     const document = readForms(call.document, { uuid: 'uuid' })
-    const fields = { ...withDefaults(document, DEFAULTS), ...(document.uuid ? { uuid: document.uuid } : {}) }
+    const fields = { ...withDefaults(document, DEFAULTS), ...defined({ uuid: document.uuid || undefined }) }
     return created('chassis', call, await backend.conductor.resources.create('chassis', fields as NewFields<'chassis'>))
   },
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import {
   deployTemplateSchema,
   IronicError,
@@ -84,7 +85,7 @@ export const deployTemplateHandlers: HandlersOf<
     const document = call.document
     checkDuplicates(document.steps as StepLike[])
     const { uuid, name, extra, steps } = readForms(document, { uuid: 'uuid' })
-    const fields = { name, extra: extra ?? {}, steps: storedSteps(steps), ...(uuid ? { uuid } : {}) }
+    const fields = { name, extra: extra ?? {}, steps: storedSteps(steps), ...defined({ uuid: uuid || undefined }) }
     const record = await backend.conductor.resources.create(
       'deploy_template',
       fields as unknown as NewFields<'deploy_template'>,

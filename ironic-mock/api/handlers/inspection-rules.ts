@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import { inspectionRuleSchema, ironicErrors, pythonRepr, textOf } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { HandlersOf } from '../call.js'
@@ -25,7 +26,11 @@ export const inspectionRuleHandlers: HandlersOf<
     const document = call.document
     checkRule(document)
     const { uuid } = readForms(document, { uuid: 'uuid' })
-    const fields = { ...storedRule(document), scope: null, ...(uuid ? { uuid } : {}) } as NewFields<'inspection_rule'>
+    const fields = {
+      ...storedRule(document),
+      scope: null,
+      ...defined({ uuid: uuid || undefined }),
+    } as NewFields<'inspection_rule'>
     return created('inspection_rule', call, await backend.conductor.resources.create('inspection_rule', fields))
   },
 

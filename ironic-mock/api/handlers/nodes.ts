@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import {
   ironicErrors,
   NODE_LIST_FIELDS,
@@ -25,7 +26,7 @@ const shown = (node: NodeRecord, { links, version }: Call<object>, backend: Back
     version,
     host: backend.conductor.host,
     records: backend.store.records,
-    ...(fields ? { fields } : {}),
+    ...defined({ fields }),
   })
 
 /** @throws IronicError 400 */
@@ -94,7 +95,7 @@ function newNode(document: JsonObject, version: Microversion, { store }: Backend
   if (fields.parent_node) fields.parent_node = parentOf(store, fields.parent_node, null)
   return {
     ...fields,
-    ...(chassis_uuid == null ? {} : { chassis_id: chassisId(store.records, chassis_uuid) }),
+    ...defined({ chassis_id: chassis_uuid == null ? undefined : chassisId(store.records, chassis_uuid) }),
   } as NewNode
 }
 
@@ -105,7 +106,7 @@ export const nodeHandlers: HandlersOf<
     listNodes(call, backend, 'nodes', readSelection('node', call.args, call.version, NODE_LIST_FIELDS)),
   'nodes.detail': (call, backend) => {
     const { include_children, ...rest } = call.args
-    const args = { ...rest, ...(include_children ? { include_children: true } : {}) }
+    const args = { ...rest, ...defined({ include_children: include_children ? true : undefined }) }
     return listNodes({ ...call, args }, backend, 'nodes/detail', undefined)
   },
 

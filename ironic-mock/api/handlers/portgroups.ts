@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import {
   IronicError,
   ironicErrors,
@@ -106,7 +107,7 @@ export const portgroupHandlers: HandlersOf<
       ...withDefaults(document, DEFAULTS),
       // An empty mode means the default.
       mode: document.mode || DEFAULTS.mode,
-      ...(document.uuid ? { uuid: document.uuid } : {}),
+      ...defined({ uuid: document.uuid || undefined }),
       node_uuid: node.uuid,
       node_id: node.id,
       internal_info: {},

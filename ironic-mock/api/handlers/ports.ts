@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import {
   IronicError,
   ironicErrors,
@@ -26,7 +27,7 @@ type ListArgs = PagingArgs & { fields?: string[] | null; detail?: boolean | null
 
 const shown = (port: PortRecord, { links, version }: Call<object>, { store }: Backend, fields?: readonly string[]) => {
   const portgroup = store.records.resources('portgroup').byId(port.portgroup_id)?.uuid ?? null
-  return renderPort(port, { links, version, portgroup, ...(fields ? { fields } : {}) })
+  return renderPort(port, { links, version, portgroup, ...defined({ fields }) })
 }
 
 /** @param fields fields to show, or undefined for all */
@@ -164,7 +165,7 @@ export const portHandlers: HandlersOf<
     const target = move === undefined ? undefined : linkedNode(backend, move)
     const { records } = backend.store
     const port = await backend.conductor.updatePort(found.uuid, (current) => {
-      const after = patchPort(current, patch, { records, version, ...(target ? { target } : {}) })
+      const after = patchPort(current, patch, { records, version, ...defined({ target }) })
       const node = records.nodes.get(current.node_uuid)?.record
       if (node?.provision_state === 'inspecting' && version >= SINCE.inspectWaitState)
         throw new IronicError(

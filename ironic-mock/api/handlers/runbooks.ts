@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import {
   IronicError,
   ironicErrors,
@@ -77,7 +78,7 @@ export const runbookHandlers: HandlersOf<
       name: document.name,
       steps: storedSteps(document.steps),
       traits: [],
-      ...(uuid ? { uuid } : {}),
+      ...defined({ uuid: uuid || undefined }),
     } as unknown as NewFields<'runbook'>
     return created('runbook', call, await backend.conductor.resources.create('runbook', fields))
   },

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import {
   IronicError,
   PATCHABLE,
@@ -50,7 +51,7 @@ async function create(kind: VolumeKind, call: Call<object, JsonObject>, backend:
     node_uuid: node.uuid,
     node_id: node.id,
   }
-  const record = { ...fields, ...(uuid ? { uuid } : {}) } as unknown as NewFields<VolumeKind>
+  const record = { ...fields, ...defined({ uuid: uuid || undefined }) } as unknown as NewFields<VolumeKind>
   return created(kind, call, await backend.conductor.resources.create(kind, record as never))
 }
 

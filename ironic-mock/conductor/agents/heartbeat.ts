@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import { IronicError, ironicErrors } from '../../../wire/index.js'
 import type { Heartbeat } from '../core/conductor.js'
 import { cleanFailed } from '../flows/clean/cleaning-failure.js'
@@ -28,9 +29,11 @@ export function receiveHeartbeat(task: NodeTask, heartbeat: Heartbeat): void {
     agent_url: heartbeat.callback_url,
     agent_version: heartbeat.agent_version,
     agent_last_heartbeat: task.now,
-    ...(heartbeat.agent_verify_ca === undefined ? {} : { agent_verify_ca: heartbeat.agent_verify_ca }),
-    ...(heartbeat.agent_status === undefined ? {} : { agent_status: heartbeat.agent_status }),
-    ...(heartbeat.agent_status_message === undefined ? {} : { agent_status_message: heartbeat.agent_status_message }),
+    ...defined({
+      agent_verify_ca: heartbeat.agent_verify_ca,
+      agent_status: heartbeat.agent_status,
+      agent_status_message: heartbeat.agent_status_message,
+    }),
   })
   followHeartbeat(task)
 }

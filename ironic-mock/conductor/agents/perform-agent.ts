@@ -16,7 +16,7 @@ import {
   type StepKind,
   type Transport,
 } from '../../../wire/index.js'
-import type { Clock } from '../../../runtime/index.js'
+import { defined, type Clock } from '../../../runtime/index.js'
 import { configDriveImage } from '../../drivers/config-drive.js'
 import { agentNode, agentPorts } from './agent-view.js'
 import { commandError, echoes } from '../steps/agent-progress.js'
@@ -165,7 +165,10 @@ function withConfigDrive(step: RequestedStep, node: Readonly<NodeRecord>, at: nu
   const configdrive = configDriveImage(node.instance_info.configdrive, at)
   const { image_info, ...args } = (step.args ?? {}) as { image_info?: JsonObject }
   if (image_info === undefined) return { ...step, args: { ...args, configdrive } }
-  return { ...step, args: { image_info: { ...image_info, ...(configdrive && { configdrive }) }, configdrive } }
+  return {
+    ...step,
+    args: { image_info: { ...image_info, ...defined({ configdrive: configdrive || undefined }) }, configdrive },
+  }
 }
 
 export function agentFailure(error: unknown): FailureReason | undefined {
@@ -184,7 +187,7 @@ function peer(node: Readonly<NodeRecord>): AgentPeer {
   return {
     url: agent_url,
     token: typeof agent_secret_token === 'string' ? agent_secret_token : undefined,
-    ...(typeof agent_verify_ca === 'string' ? { verifyCa: agent_verify_ca } : {}),
+    ...defined({ verifyCa: typeof agent_verify_ca === 'string' ? agent_verify_ca : undefined }),
     node: node.uuid,
   }
 }

@@ -1,7 +1,7 @@
 import { open, realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { digestOfFile, FetchFailure, HttpClient, withoutPasswords, type HttpThrough } from '../../../bytes/index.js'
-import { held, seconds, type Clock } from '../../../runtime/index.js'
+import { defined, held, seconds, type Clock } from '../../../runtime/index.js'
 
 /** Image at a URL, as far as Ironic checks it before an agent gets the URL. */
 export interface FoundImage {
@@ -60,7 +60,7 @@ interface Asking {
 
 async function ask(url: string, { clock, through, signal }: Asking): Promise<FoundImage> {
   const limits = { connect: TIMEOUT, header: TIMEOUT }
-  const http = new HttpClient({ clock, redirects: 30, limits, ...(through ? { through } : {}) })
+  const http = new HttpClient({ clock, redirects: 30, limits, ...defined({ through }) })
   const answer = await http.get({ url, method: 'HEAD', signal }).catch((error: unknown) => {
     throw error instanceof FetchFailure ? new Error(imageProblem(url, error.message)) : error
   })

@@ -1,4 +1,4 @@
-import { uuid, type Clock, type Random } from '../../../runtime/index.js'
+import { defined, uuid, type Clock, type Random } from '../../../runtime/index.js'
 import type { NodeRecord, PortRecord } from '../../../wire/index.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Commit, HistoryEntry, StoredEffect } from '../../store/store.js'
@@ -42,16 +42,17 @@ export function commitOf(
     patch,
     deadlines,
     effects: job ? [{ kind: job.effect.kind, payload: { ...job } }] : [],
-    ...(done ? { done: done.id } : {}),
-    ...(dropJobs ? { dropEffects: true } : {}),
+    ...defined({ done: done ? done.id : undefined, dropEffects: dropJobs ? true : undefined }),
     createPorts: createPorts.map((port): PortRecord => {
       const wanted = { node_uuid: node.uuid, ...port }
       return { ...newPort(wanted, node.id, at, uuid(random)), id: 0 }
     }),
     updatePorts,
-    ...(removePorts.length > 0 ? { removePorts } : {}),
-    ...(inventory ? { inventory } : {}),
-    ...(Object.keys(lists).length > 0 ? { lists } : {}),
+    ...defined({
+      removePorts: removePorts.length > 0 ? removePorts : undefined,
+      inventory: inventory ?? undefined,
+      lists: Object.keys(lists).length > 0 ? lists : undefined,
+    }),
     history: history.map((note): HistoryEntry => ({ uuid: uuid(random), created_at: at, conductor: host, ...note })),
   }
 }

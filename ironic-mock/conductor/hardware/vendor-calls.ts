@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import { IronicError, textOf, type JsonObject, type NodeRecord } from '../../../wire/index.js'
 import type { BmcHardware, EventSubscription } from '../../drivers/bmc-hardware.js'
 import { EJECTED } from '../../drivers/redfish-subscriptions.js'
@@ -93,7 +94,7 @@ function subscription(args: JsonObject): Parameters<BmcHardware['subscribe']>[0]
     Protocol: Protocol as string,
     Context: Context as string,
     EventTypes: (EventTypes as string[] | null | undefined) ?? ['Alert'],
-    ...(Array.isArray(HttpHeaders) && HttpHeaders.length > 0 ? { HttpHeaders } : {}),
+    ...defined({ HttpHeaders: Array.isArray(HttpHeaders) && HttpHeaders.length > 0 ? HttpHeaders : undefined }),
   }
 }
 

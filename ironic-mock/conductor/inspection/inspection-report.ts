@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import type { JsonObject, NodeRecord } from '../../../wire/index.js'
 import type { SystemReport } from '../../drivers/bmc-hardware.js'
 import { withCapabilities } from './inspection-context.js'
@@ -12,7 +13,7 @@ export function reportedInventory(
   const { manufacturer, model, serial, memoryMib, cpu, nics, disks, bootMode } = report
   const inventory: JsonObject = {
     memory: { physical_mb: memoryMib },
-    cpu: { count: cpu.count, architecture: cpu.architecture, ...(cpu.model === null ? {} : { model_name: cpu.model }) },
+    cpu: { count: cpu.count, architecture: cpu.architecture, ...defined({ model_name: cpu.model ?? undefined }) },
     disks: disks.map(({ name, size, vendor, model: of, serial: own, rotational }) => ({
       name,
       size,
@@ -24,7 +25,7 @@ export function reportedInventory(
     interfaces: nics.map(({ name, mac, speedMbps }) => ({
       mac_address: mac,
       name,
-      ...(speedMbps === null ? {} : { speed_mbps: speedMbps }),
+      ...defined({ speed_mbps: speedMbps ?? undefined }),
     })),
     system_vendor: { product_name: model, serial_number: serial, manufacturer },
     boot: { current_boot_mode: bootMode },
@@ -36,7 +37,7 @@ export function reportedInventory(
     properties: {
       memory_mb: memoryMib,
       local_gb: localGb(disks.map(({ size }) => size)),
-      ...(known ? {} : { capabilities: withCapabilities(capabilities, { boot_mode: bootMode }) }),
+      ...defined({ capabilities: known ? undefined : withCapabilities(capabilities, { boot_mode: bootMode }) }),
     },
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import { pythonRepr, textOf, type CommandResult, type JsonObject, type StepKind } from '../../../wire/index.js'
 import { withCapabilities } from '../inspection/inspection-context.js'
 import type { NodeTask } from '../core/node-task.js'
@@ -54,8 +55,10 @@ function storeRaid(task: NodeTask, config: JsonObject): void {
   if (!root) return
   node.properties = {
     ...node.properties,
-    ...(root.size_gb === 'MAX' ? {} : { local_gb: Number(root.size_gb) }),
-    ...(root.root_device_hint === undefined ? {} : { root_device: root.root_device_hint }),
+    ...defined({
+      local_gb: root.size_gb === 'MAX' ? undefined : Number(root.size_gb),
+      root_device: root.root_device_hint,
+    }),
     capabilities: withCapabilities(node.properties.capabilities, { raid_level: root.raid_level }),
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import type { NodeRecord, StepKind } from '../../../wire/index.js'
 import type { InterfaceStep } from '../../drivers/hardware-type.js'
 import { HARDWARE_TYPES, implementation } from '../../drivers/hardware-types.js'
@@ -27,6 +28,6 @@ function offered(
     abortable,
     argsinfo: row.argsinfo ?? null,
     interface: row.interface,
-    ...(kind === 'deploy' ? {} : { requires_ramdisk: ramdisk }),
+    ...defined({ requires_ramdisk: kind === 'deploy' ? undefined : ramdisk }),
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import type { Program } from '../program.js'
 import { parseInstall } from './command-line/arguments.js'
 import { MORE, UsageError } from './command-line/clap.js'
@@ -27,7 +28,7 @@ function withHost<T extends Omit<InstallerProcess, 'host'>>(
   const { argv, tty, clock, random, pace, signal, downloads } = process
   const stdout = (text: string | Uint8Array) => process.stdout(text)
   const stderr = (text: string | Uint8Array) => process.stderr(text)
-  return { argv, tty, clock, random, pace, signal, stdout, stderr, host, ...(downloads ? { downloads } : {}) }
+  return { argv, tty, clock, random, pace, signal, stdout, stderr, host, ...defined({ downloads }) }
 }
 
 /** Runs coreos-installer on any host; resolves to the exit code. Rejects with the signal's reason, and for defects. */

@@ -1,9 +1,10 @@
+import { defined } from '../../../runtime/index.js'
 import type { BlockDevice } from '../../disk/block-device.js'
 import { canAdopt, type AdoptingDevice } from '../../disk/described-disk.js'
 
 /** A disk that rejects every access once its program was killed, so that nothing is cleaned up, as with SIGKILL. */
 export function killable(device: BlockDevice, signal: AbortSignal): BlockDevice {
-  const alive = async <T>(access: () => Promise<T>): Promise<T> => {
+  const alive = async <T,>(access: () => Promise<T>): Promise<T> => {
     signal.throwIfAborted()
     const result = await access()
     signal.throwIfAborted()
@@ -17,7 +18,7 @@ export function killable(device: BlockDevice, signal: AbortSignal): BlockDevice 
     write: (offset, bytes) => alive(() => device.write(offset, bytes)),
     discard: (offset, length) => alive(() => device.discard(offset, length)),
     flush: () => alive(() => device.flush()),
-    ...(device.showsPartitions && { showsPartitions: () => device.showsPartitions!() }),
+    ...defined({ showsPartitions: device.showsPartitions ? () => device.showsPartitions!() : undefined }),
     // The disk belongs to the machine instead of the program.
     [Symbol.asyncDispose]: () => Promise.resolve(),
   }

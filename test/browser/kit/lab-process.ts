@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { defined } from '../../../runtime/index.js'
 import { LabClient } from '../../../lab/index.js'
 
 const COMMAND = fileURLToPath(new URL('../../../dist/bundle/ironstage.js', import.meta.url))
@@ -59,7 +60,7 @@ export class LabProcess {
     return fetch(`${this.url}${path}`, {
       method,
       headers: { 'x-openstack-ironic-api-version': '1.95', 'content-type': 'application/json', ...this.headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
     })
   }
 

@@ -11,7 +11,7 @@ import {
   type NewRelease,
   type RepositoryMirrors,
 } from '../../../cluster/index.js'
-import { Scope, temporaryFolder } from '../../../runtime/index.js'
+import { Scope, defined, temporaryFolder } from '../../../runtime/index.js'
 import { openLiveIso } from '../../../coreos/index.js'
 import { bootNetwork } from '../../../lab/stage/stage-boot-network.js'
 import { liveVersion } from '../../../machine/live/live-version.js'
@@ -42,7 +42,7 @@ export async function clusterSite({ reachability = 'connected', without = [], me
       clock,
       random: scene.random,
       reachability,
-      ...(reachability === 'connected' ? {} : { mirrors: MIRRORS }),
+      ...defined({ mirrors: reachability === 'connected' ? undefined : MIRRORS }),
     }),
   )
   const folder = scope.use(await temporaryFolder())

@@ -1,5 +1,5 @@
 import type { Scope } from '../../../runtime/index.js'
-import { seededRandom, systemClock } from '../../../runtime/index.js'
+import { defined, seededRandom, systemClock } from '../../../runtime/index.js'
 import { openKube } from '../../../cluster/kube/open-kube.js'
 import { serveKube } from '../../../cluster/kube/http/kube-server.js'
 
@@ -15,7 +15,7 @@ export async function servedKube(scope: Scope, options: { token?: string } = {})
     const answer = await fetch(`${server.url}${path}`, {
       method,
       headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...defined({ body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await answer.text()
     const isJson = answer.headers.get('content-type')?.startsWith('application/json') && text !== ''

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import type { KubeClient } from '../../../cluster/kube/kube-client.js'
 import type { Kind, Kinds } from '../../../cluster/kube/kinds.js'
 
@@ -13,7 +14,7 @@ export async function watchUntil<K extends Kind>(
   holds: (object: Kinds[K]) => boolean,
 ): Promise<Kinds[K]> {
   const { name, namespace, signal } = at
-  const where = { fieldSelector: `metadata.name=${name}`, ...(namespace === undefined ? {} : { namespace }) }
+  const where = { fieldSelector: `metadata.name=${name}`, ...defined({ namespace }) }
   for await (const { type, object } of kube.watch(kind, { ...where, signal }))
     if (type !== 'DELETED' && holds(object)) return object
   throw new Error('the watch has ended')

@@ -5,7 +5,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { systemClock } from '../../../runtime/index.js'
+import { defined, systemClock } from '../../../runtime/index.js'
 import { liveFiles } from '../images/live-iso.js'
 import { published } from '../published.js'
 import { IRONSTAGE } from '../commands/up-process.js'
@@ -218,7 +218,7 @@ export class KillGround implements Ground, AsyncDisposable {
       [['pxe', 'network', 'wrap', '-k', this.input('eth0.nmconnection'), '-o', this.input('network.img')]],
     ]
     for (const [argv, stdin] of prepared) {
-      const { code, output } = await this.run({ argv: () => argv, ...(stdin === undefined ? {} : { stdin }) })
+      const { code, output } = await this.run({ argv: () => argv, ...defined({ stdin }) })
       if (code !== 0) throw new Error(`${argv.join(' ')}: ${output}`)
     }
     await this.run(

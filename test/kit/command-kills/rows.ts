@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { defined } from '../../../runtime/index.js'
 
 const images = fileURLToPath(new URL('../../../images', import.meta.url))
 const host = fileURLToPath(new URL('../../fixtures/baremetal-hosts/worker-0.yaml', import.meta.url))
@@ -32,7 +33,7 @@ const IMAGE = `${images}/coreos-metal.raw.xz`
 const ends = (argv: KilledCommand['argv'], stdin?: string): KilledCommand => ({
   argv,
   ends: true,
-  ...(stdin === undefined ? {} : { stdin }),
+  ...defined({ stdin }),
 })
 const lasts = (argv: KilledCommand['argv']): KilledCommand => ({ argv, ends: false })
 

@@ -6,7 +6,7 @@ import {
   type StagedLab,
   type StagedLabOptions,
 } from '../../../lab/index.js'
-import { minutes } from '../../../runtime/index.js'
+import { defined, minutes } from '../../../runtime/index.js'
 import { IronicRefused, type ApiNode, type JsonObject, type RequestedStep } from '../../../wire/index.js'
 import { ignition } from '../deployed.js'
 
@@ -35,7 +35,7 @@ export async function seenWith(
   await using lab = await (open ? open({ journal }) : createStagedLab({ journal }))
   const node = await lab.enroll({ fields: { ...fields, name: 'node-0' } })
   const { uuid } = node
-  const deploy_steps = [installCoreos({ ignition, ...(image === undefined ? {} : { image_url: image }) })]
+  const deploy_steps = [installCoreos({ ignition, ...defined({ image_url: image }) })]
   if (!isNew) await node.makeAvailable()
   const plain = (text: string): string =>
     text

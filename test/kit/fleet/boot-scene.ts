@@ -7,7 +7,7 @@ import {
   type Machine,
   type MachineSpec,
 } from '../../../machine/index.js'
-import { Probe, seededRandom, silent, VirtualClock } from '../../../runtime/index.js'
+import { Probe, defined, seededRandom, silent, VirtualClock } from '../../../runtime/index.js'
 
 /** Command line of the ramdisk that Ironic boots by virtual media. */
 export const KERNEL_ARGUMENTS =
@@ -64,7 +64,7 @@ export async function bootScene({
       const bytes = files.get(url)
       return bytes ? Promise.resolve(bytesSource(bytes)) : Promise.reject(new Error('the server answered 404'))
     },
-    ...(bootScript === undefined ? {} : { bootScript }),
+    ...defined({ bootScript }),
   }
   const probe = new Probe()
   const reported: unknown[] = []

@@ -7,7 +7,7 @@ import {
   type Bmc,
   type ConductorConf,
 } from '../../../ironic-mock/index.js'
-import { LabClock, Probe, Scope, seededRandom, silent, systemRandom } from '../../../runtime/index.js'
+import { LabClock, Probe, Scope, defined, seededRandom, silent, systemRandom } from '../../../runtime/index.js'
 import { HttpTransport, IronicClient, serveHttp, type NodeRecord } from '../../../wire/index.js'
 import { slowImage, type SlowImage } from './slow-image.js'
 
@@ -105,7 +105,7 @@ function bmcOf({ driver_info: info }: NodeRecord, mediumOf: (parameters: Record<
     const answer = await fetch(system + path, {
       method,
       headers: { authorization, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
     })
     const text = await answer.text()
     if (!answer.ok) throw new Error(`${method} ${path} was answered with ${answer.status}: ${text}`)

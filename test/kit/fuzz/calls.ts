@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { defined } from '../../../runtime/index.js'
 import { IRONIC_OPERATIONS, type Operation, type WireRequest } from '../../../wire/index.js'
 import type { StoreView } from '../../../ironic-mock/index.js'
 import { fitting, members, mutated, NASTY, patch, PLACES, text } from './values.js'
@@ -115,7 +116,7 @@ const ofRow = (operation: Operation): fc.Arbitrary<FuzzedRequest> =>
       method: operation.method,
       target: path + query,
       headers: sent,
-      ...(body === undefined ? {} : { body }),
+      ...defined({ body }),
     }))
 
 /** Paths that try to get around the router, and methods that are none. */
@@ -185,6 +186,6 @@ export function resolved(request: FuzzedRequest, { records }: StoreView): Fuzzed
   return {
     ...request,
     target: filled(request.target),
-    ...(request.body === undefined ? {} : { body: filled(request.body) }),
+    ...defined({ body: request.body === undefined ? undefined : filled(request.body) }),
   }
 }

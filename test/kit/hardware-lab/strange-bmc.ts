@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { defined } from '../../../runtime/index.js'
 
 /** Habits of real BMCs. */
 export interface Habits {
@@ -135,7 +136,7 @@ export class StrangeBmc implements AsyncDisposable {
           Model: 'Box',
           PowerState: this.power,
           Boot: this.boot,
-          ...(habits.serialConsole ? { SerialConsole: habits.serialConsole } : {}),
+          ...defined({ SerialConsole: habits.serialConsole }),
           Actions: reset,
         }
         return say(200, { ...document, Links: { ManagedBy: [link('/redfish/v1/Managers/1')] } }, { etag })
@@ -171,7 +172,11 @@ export class StrangeBmc implements AsyncDisposable {
           '#VirtualMedia.EjectMedia': { target: `${path}/Eject` },
         }
         const document = { MediaTypes: ['CD', 'DVD'], Image: this.image, Inserted: this.image !== null }
-        return say(200, { ...document, ...(habits.media === 'no actions' ? {} : { Actions: actions }) }, { etag })
+        return say(
+          200,
+          { ...document, ...defined({ Actions: habits.media === 'no actions' ? undefined : actions }) },
+          { etag },
+        )
       }
       case '/redfish/v1/Managers/1/VirtualMedia/CD/Actions/Insert':
         if (this.image !== null) return refuse(409, 'Eject the medium first.')

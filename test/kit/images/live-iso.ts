@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import { liveIso, liveIsoKargs, liveTree, smallInitramfs } from '../../../coreos/index.js'
 import type { LiveArchitecture, LiveTree } from '../../../coreos/index.js'
 
@@ -9,7 +10,7 @@ export const LIVE_KARGS = liveIsoKargs(LABEL)
 
 /** An initramfs of a live system. */
 export const liveInitramfs = (features?: object | null): Buffer =>
-  smallInitramfs({ version: '99', ...(features === undefined ? {} : { features }) })
+  smallInitramfs({ version: '99', ...defined({ features }) })
 
 /** Files of a live ISO of an architecture, by their paths before ISO 9660 shortens and capitalises them. */
 export const liveFiles = (
@@ -20,8 +21,7 @@ export const liveFiles = (
     architecture,
     label: LABEL,
     version: '99',
-    ...(features === undefined ? {} : { features }),
-    ...(size === undefined ? {} : { kargsSize: size }),
+    ...defined({ features, kargsSize: size }),
   })
 
 export const isoImage = (files: LiveTree, volume = LABEL): Buffer => liveIso(files, volume)

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 /** A call of BareMetal Operator, without what differs from run to run. */
 export interface OperatorCall {
   method: string
@@ -25,7 +26,9 @@ export function operatorCalls(made: readonly OperatorCall[]): OperatorCall[] {
     const call = {
       method,
       path: path.replaceAll(ID, 'ID'),
-      ...(body === undefined ? {} : { body: sorted(JSON.parse(JSON.stringify(body).replaceAll(ID, 'ID'))) }),
+      ...defined({
+        body: body === undefined ? undefined : sorted(JSON.parse(JSON.stringify(body).replaceAll(ID, 'ID'))),
+      }),
     }
     if (method === 'GET') looks.set(call.path, call)
     else {

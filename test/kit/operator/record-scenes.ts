@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { openKube, serveKube } from '../../../cluster/index.js'
 import { createStagedLab, type StagedLab } from '../../../lab/index.js'
-import { seededRandom, silent } from '../../../runtime/index.js'
+import { defined, seededRandom, silent } from '../../../runtime/index.js'
 import type { OperatorCall } from './operator-calls.js'
 import { OPERATOR_SCENES } from './operator-scenes.js'
 import { OperatorStage, sceneImages } from './operator-stage.js'
@@ -70,7 +70,7 @@ async function record(program: string, name: string, images: Awaited<ReturnType<
     const { call } = JSON.parse(line) as { call?: OperatorCall & { by: string } }
     if (call?.by !== 'host') return
     const { method, path, body } = call
-    stage.called({ method, path: path.replace(/^\/v1/, ''), ...(body === undefined ? {} : { body }) })
+    stage.called({ method, path: path.replace(/^\/v1/, ''), ...defined({ body }) })
   })
   const ended = once(running, 'exit').then(() => Promise.reject(new Error(`${program} ended before the scene`)))
   await Promise.race([play(stage), ended])

@@ -1,4 +1,4 @@
-import type { Random } from '../../../runtime/index.js'
+import { defined, type Random } from '../../../runtime/index.js'
 import type { ApiNode, IronicClient, ProvisionState, RequestedStep } from '../../../wire/index.js'
 
 /** A verb with what goes with it, or a change of power. */
@@ -21,7 +21,7 @@ export interface Itinerary {
 
 const of = (verb: string, more?: Parameters<IronicClient['provision']>[2]): Wish => ({
   verb,
-  ...(more ? { more } : {}),
+  ...defined({ more }),
 })
 
 /** A choice by weight. */

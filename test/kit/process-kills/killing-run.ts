@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { seededRandom, systemClock, type Random } from '../../../runtime/index.js'
+import { defined, seededRandom, systemClock, type Random } from '../../../runtime/index.js'
 import { HttpTransport, IronicClient, type ApiNode, type ProvisionState } from '../../../wire/index.js'
 import { fixedPort, UpProcess } from '../commands/up-process.js'
 import { Allocator } from './allocator.js'
@@ -173,7 +173,7 @@ export class KillingRun {
         method,
         url: `${url}${path}`,
         headers: { 'x-openstack-ironic-api-version': '1.115', 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
       })
     this.#link.open({ client: this.#client(url), send, process: life, lockedOut: new Set(lockedOut) })
   }

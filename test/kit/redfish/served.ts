@@ -5,7 +5,7 @@ import {
   type RedfishOptions,
   type RedfishService,
 } from '../../../redfish/index.js'
-import { VirtualClock, type Probe } from '../../../runtime/index.js'
+import { VirtualClock, defined, type Probe } from '../../../runtime/index.js'
 import type { WireResponse } from '../../../wire/index.js'
 import { ADMIN, describedMachines } from '../described-machines.js'
 
@@ -68,8 +68,8 @@ export async function served(
         method,
         target: path,
         base: 'http://bmc.test',
-        headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        headers: { ...defined({ 'content-type': body === undefined ? undefined : 'application/json' }), ...headers },
+        ...defined({ body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body) }),
       })
       return { ...answer, document: answer.body === undefined ? {} : (JSON.parse(answer.body) as unknown) }
     },

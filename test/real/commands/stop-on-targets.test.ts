@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import ssh2, { type ParsedKey } from 'ssh2'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { defined } from '../../../runtime/index.js'
 import { stopped, STOP_TIME, type Ending } from '../../kit/commands/stop-time.js'
 import { cuttableLink } from '../../kit/cuttable-link.js'
 import { Home, newKey, SshHost, type SshHostOptions } from '../../kit/ssh-host.js'
@@ -61,9 +62,11 @@ async function host(options: SshHostOptions, port?: number) {
   const there = await SshHost.open({
     hostKeys: [hostKey],
     ...options,
-    ...(port === undefined ? {} : { port }),
-    ...(authenticate ? { authenticate: (context) => ((reached = true), authenticate(context)) } : {}),
-    ...(silent ? { silent: (text) => silent(text) && (reached = true) } : {}),
+    ...defined({
+      port,
+      authenticate: authenticate ? (context) => ((reached = true), authenticate(context)) : undefined,
+      silent: silent ? (text) => silent(text) && (reached = true) : undefined,
+    }),
   })
   return {
     port: there.port,

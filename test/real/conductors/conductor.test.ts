@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readFile } from 'node:fs/promises'
+import { defined } from '../../../runtime/index.js'
 import { configdrive, ignition, IMAGE, imageServer } from '../../kit/deployed.js'
 import { readLifecycle, type LifecycleRecording } from '../../contract/lifecycle-recording.js'
 import { partsFrom } from '../exchanges.js'
@@ -24,7 +25,7 @@ const manual = (...steps: { step: string; args?: Record<string, unknown> }[]) =>
   clean_steps: steps.map((step) => ({ interface: 'deploy', ...step })),
 })
 const service = (step: string, args?: Record<string, unknown>) => ({
-  service_steps: [{ interface: 'deploy', step, ...(args ? { args } : {}) }],
+  service_steps: [{ interface: 'deploy', step, ...defined({ args }) }],
 })
 
 /** Compares what has been exchanged since it was asked last with a step of a recording. */

@@ -10,7 +10,7 @@ import {
   type Recording,
   type SeenDifference,
 } from '../../../recording/index.js'
-import { seededRandom, silent, systemClock } from '../../../runtime/index.js'
+import { defined, seededRandom, silent, systemClock } from '../../../runtime/index.js'
 import { HttpTransport } from '../../../wire/index.js'
 import { identity, recording } from '../../kit/recorder.js'
 import { realNode } from '../real-node.js'
@@ -51,7 +51,7 @@ function through(url: string): Pick<RealIronic, 'url' | 'send' | 'done'> {
     const answer = await fetch(url + path, {
       method,
       headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
     })
     const text = await answer.text()
     return { status: answer.status, body: text === '' ? null : (JSON.parse(text) as unknown) }

@@ -1,3 +1,4 @@
+import { defined } from '../../../runtime/index.js'
 import { TOKEN } from '../../kit/fake-ironic.js'
 import type { Asked } from './side-by-side.js'
 
@@ -45,7 +46,7 @@ export const runs = (name: string, params: unknown, differs?: Difference): Row =
   sends(
     `${name} ${JSON.stringify(params)}`,
     { name, params },
-    { path: withToken('/v1/commands/?wait=true'), ...(differs && { differs }) },
+    { path: withToken('/v1/commands/?wait=true'), ...defined({ differs }) },
   )
 
 const client = (faultstring: unknown) => ({ faultcode: 'Client', faultstring })

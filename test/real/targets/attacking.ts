@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { defined } from '../../../runtime/index.js'
 import { finish } from '../../../steps/index.js'
 import type { Executor } from '../../../targets/index.js'
 import { COMMAND_ATTACKS, SHELL_ATTACKS, type Attack } from './attacks.js'
@@ -56,7 +57,7 @@ export async function commanded(executor: Executor, host: AttackedHost, named: s
   let refused = 0
   for (const { argv, effect, stdin } of COMMAND_ATTACKS) {
     const [program, ...more] = argv.map(filled)
-    const options = { effect, ...(stdin === undefined ? {} : { stdin: Buffer.from(stdin) }) }
+    const options = { effect, ...defined({ stdin: stdin === undefined ? undefined : Buffer.from(stdin) }) }
     await finish(executor, [program!, ...more], options).catch(() => refused++)
   }
   return refused

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
+import { defined } from '../../../runtime/index.js'
 import { finish } from '../../../steps/index.js'
 import type { Command, Executor } from '../../../targets/index.js'
 import { debianProgram } from '../peers.js'
@@ -29,7 +30,8 @@ const run = (
   argv: Command['argv'],
   effect: Command['effect'] = 'writes',
   stdin?: string,
-): Promise<Done> => finish(executor, argv, { effect, ...(stdin === undefined ? {} : { stdin: Buffer.from(stdin) }) })
+): Promise<Done> =>
+  finish(executor, argv, { effect, ...defined({ stdin: stdin === undefined ? undefined : Buffer.from(stdin) }) })
 
 /** Runs shell text as a step does that says it only reads. */
 async function text(target: AttackedTarget, script: string, stdin?: string): Promise<string> {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { stage } from '../../../lab/index.js'
 import type { FaultEffect, FaultMatch } from '../../../lab/faults/fault.js'
-import { seconds, systemClock } from '../../../runtime/index.js'
+import { defined, seconds, systemClock } from '../../../runtime/index.js'
 
 /** BMCs of a lab's machines over Redfish, from outside, with the lab's faults and its journal. */
 
@@ -28,7 +28,7 @@ async function servedLab() {
     const answer = await fetch(bmcs.url + path, {
       method,
       headers: { authorization, 'content-type': 'application/json', ...more },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
     })
     return { status: answer.status, headers: answer.headers, text: await answer.text() }
   }

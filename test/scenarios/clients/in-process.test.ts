@@ -3,7 +3,7 @@ import { setupServer } from 'msw/node'
 import { Agent, fetch as fetchOfUndici, request } from 'undici'
 import { describe, expect, test } from 'vitest'
 import { createLab, installCoreos, type Lab } from '../../../lab/index.js'
-import { minutes, systemClock } from '../../../runtime/index.js'
+import { defined, minutes, systemClock } from '../../../runtime/index.js'
 import { ironicHandlers, ironicInterceptor } from '../../../public/msw.js'
 
 const BASE = 'https://ironic.test'
@@ -40,7 +40,7 @@ const byFetch: Call = async (method, path, body) => {
   const response = await fetch(BASE + path, {
     method,
     headers: { ...VERSION, ...JSON_TYPE },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
   })
   return { status: response.status, body: documentOf(await response.text()) }
 }
@@ -67,7 +67,7 @@ const PROGRAMS: Record<string, Program> = {
         dispatcher,
         method: method as 'PUT',
         headers: { ...VERSION, ...JSON_TYPE },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
       })
       return { status: response.statusCode, body: documentOf(await response.body.text()) }
     })
@@ -79,7 +79,7 @@ const PROGRAMS: Record<string, Program> = {
         dispatcher,
         method,
         headers: { ...VERSION, ...JSON_TYPE },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
       })
       return { status: response.status, body: documentOf(await response.text()) }
     })
@@ -102,7 +102,7 @@ async function polled(call: Call, node: string, wanted: string): Promise<string[
 const provision = (call: Call, node: string, target: string) =>
   call('PUT', `/v1/nodes/${node}/states/provision`, {
     target,
-    ...(target === 'active' ? { deploy_steps: [installCoreos()] } : {}),
+    ...defined({ deploy_steps: target === 'active' ? [installCoreos()] : undefined }),
   })
 
 /** Enrolls a node, and takes it to `available`; gives the states that the client has seen. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLab, stage, type Lab, type LabOptions } from '../../../lab/index.js'
-import { seededRandom, VirtualClock } from '../../../runtime/index.js'
+import { defined, seededRandom, VirtualClock } from '../../../runtime/index.js'
 import { SLOW_MACHINES } from '../../kit/snapshots/lab-journal.js'
 
 const HEADERS = { 'content-type': 'application/json', 'x-openstack-ironic-api-version': '1.115' }
@@ -12,7 +12,7 @@ async function servedLab(options: LabOptions = {}) {
     const answer = await fetch(lab.url + path, {
       method,
       headers: HEADERS,
-      ...(body ? { body: JSON.stringify(body) } : {}),
+      ...defined({ body: body ? JSON.stringify(body) : undefined }),
     })
     const text = await answer.text()
     if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${text}`)

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { defined } from '../../../runtime/index.js'
 import type { StoreView } from '../../../ironic-mock/index.js'
 import { createStagedLab, type FaultEffect } from '../../../lab/index.js'
 import { ConnectionFailed } from '../../../wire/index.js'
@@ -42,7 +43,7 @@ export async function labSystem(seed: number): Promise<System> {
     send: ({ method, target, headers, body }) =>
       target.startsWith('/') && URL.canParse(lab.url + target)
         ? lab.transport
-            .send({ method, url: lab.url + target, headers, ...(body === undefined ? {} : { body }) })
+            .send({ method, url: lab.url + target, headers, ...defined({ body }) })
             // Calls of a ramdisk are an agent's, and a fault of an agent strikes them.
             .catch((error: unknown) => (error instanceof ConnectionFailed ? undefined : Promise.reject(error as Error)))
         : Promise.resolve(undefined),

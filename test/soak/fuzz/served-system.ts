@@ -1,7 +1,7 @@
 import { request as httpRequest, Agent } from 'node:http'
 import type { StoreView } from '../../../ironic-mock/index.js'
 import { stage } from '../../../lab/index.js'
-import { seededRandom, systemClock } from '../../../runtime/index.js'
+import { defined, seededRandom, systemClock } from '../../../runtime/index.js'
 import type { WireResponse } from '../../../wire/index.js'
 import { follow } from './follow.js'
 import type { Asked, System } from './system.js'
@@ -72,7 +72,7 @@ function overHttp(peer: Peer, { method, target, headers, body }: Asked): Promise
           resolve({
             status: response.statusCode ?? 0,
             headers: response.headers as Record<string, string>,
-            ...(text === '' ? {} : { body: text }),
+            ...defined({ body: text === '' ? undefined : text }),
           })
         })
         response.on('error', reject)

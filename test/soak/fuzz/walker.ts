@@ -1,5 +1,5 @@
 import { VERBS, type StoreView } from '../../../ironic-mock/index.js'
-import type { Random } from '../../../runtime/index.js'
+import { defined, type Random } from '../../../runtime/index.js'
 import type { NodeRecord } from '../../../wire/index.js'
 import type { Asked, System } from './system.js'
 
@@ -12,7 +12,7 @@ const ask = (method: string, target: string, body?: unknown): Asked => ({
   method,
   target,
   headers,
-  ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
 })
 
 /** A sensible client, which takes nodes through all states while other requests are nonsense. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { defined } from '../../../../runtime/index.js'
 import { conditionOf, withCondition } from '../../../kube/conditions.js'
 import type { ClusterVersion } from '../../../kube/kinds/config.js'
 import type { BareMetalProviderSpec, MachineSet } from '../../../kube/kinds/machine.js'
@@ -145,7 +146,7 @@ export function runBootImageController(parts: BootImageParts): AsyncDisposable {
     refused?: string,
   ) => {
     const before = providerSpecOf(set)
-    const approved: Approved = { ...(image ? { image } : {}), ...(customDeploy ? { customDeploy } : {}) }
+    const approved: Approved = defined({ image, customDeploy })
     const { image: _image, customDeploy: _method, ...rest } = before
     const { [REFUSED]: _, ...annotations } = set.metadata.annotations ?? {}
     await kube.update<'MachineSet'>({
@@ -155,8 +156,7 @@ export function runBootImageController(parts: BootImageParts): AsyncDisposable {
         annotations: {
           ...annotations,
           [APPROVED]: JSON.stringify(approved),
-          ...(version === undefined ? {} : { [VERSION]: version }),
-          ...(refused === undefined ? {} : { [REFUSED]: refused }),
+          ...defined({ [VERSION]: version, [REFUSED]: refused }),
         },
       },
       spec: {
@@ -242,7 +242,7 @@ export function runBootImageController(parts: BootImageParts): AsyncDisposable {
 
 const imageOf = (set: MachineSet): Approved => {
   const { image, customDeploy } = providerSpecOf(set)
-  return { ...(image ? { image } : {}), ...(customDeploy ? { customDeploy } : {}) }
+  return defined({ image, customDeploy })
 }
 
 const approvedBy = ({ url, checksum }: OfferedImage): Approved => ({

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { defined } from '../../../../runtime/index.js'
 import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
 import type { JsonObject, NodeRecord } from '../../../../wire/index.js'
 import { deployImages, ramdiskSource } from './deploy-images.js'
@@ -117,7 +118,7 @@ describe('who goes first', () => {
       host: 'h',
       ironicUrl: 'http://i',
       conf: { ...UPSTREAM_CONF, ...FETCHED, deployIso: 'http://h/configured.iso' },
-      ...(served ? { servedImages: () => ({ iso: 'http://h/served.iso' }) } : {}),
+      ...defined({ servedImages: served ? () => ({ iso: 'http://h/served.iso' }) : undefined }),
     })
   const RESCUE = { rescue_iso: 'http://h/rescue.iso', deploy_iso: 'http://h/own.iso' }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../../runtime/index.js'
 import { bootModeOf } from '../../../drivers/deploy-requirements.js'
 import { completeConfigDrive } from '../../../drivers/config-drive.js'
 import type { FoundImage } from '../../core/find-images.js'
@@ -114,7 +115,7 @@ function imageInfo(node: Readonly<NodeRecord>): JsonObject {
     disk_format: info.image_disk_format ?? null,
     container_format: info.image_container_format ?? null,
     stream_raw_images: true,
-    ...(info.image_checksum ? { checksum: info.image_checksum } : {}),
+    ...defined({ checksum: info.image_checksum || undefined }),
     ...(hashed ? { os_hash_algo: info.image_os_hash_algo, os_hash_value: info.image_os_hash_value } : {}),
     ...(Object.keys(proxies).length > 0 ? { proxies, ...noProxy(driver) } : {}),
     node_uuid: uuid,

@@ -5,7 +5,7 @@ import {
   HttpClient,
   type HttpThrough,
 } from '../../../../bytes/index.js'
-import { held, type Clock } from '../../../../runtime/index.js'
+import { defined, held, type Clock } from '../../../../runtime/index.js'
 import { during, Failure } from '../failure.js'
 
 /** Parameters of a fetch besides its URL. */
@@ -63,7 +63,7 @@ type Outcome = { source: ByteStream } | { failure: Failure; short: string; trans
 async function tryOnce(url: string, { clock, signal, downloads }: Fetching): Promise<Outcome> {
   let answer: FileAnswer
   try {
-    answer = await new HttpClient({ clock, ...(downloads ? { through: downloads } : {}) }).get({ url, signal })
+    answer = await new HttpClient({ clock, ...defined({ through: downloads }) }).get({ url, signal })
   } catch (error) {
     if (!(error instanceof FetchFailure)) throw error
     const { sentence, cause } = requestFailure(error)

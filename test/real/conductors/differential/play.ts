@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
+import { defined } from '../../../../runtime/index.js'
 import { normaliser, type Normal } from './normalise.js'
 import type { Call, Script } from './script.js'
 
@@ -53,11 +54,15 @@ export async function play(script: Script, side: Side): Promise<Answer[]> {
       method,
       dispatcher: agent,
       headers: {
-        ...(version === null ? {} : { 'x-openstack-ironic-api-version': version }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...defined({
+          'x-openstack-ironic-api-version': version ?? undefined,
+          'content-type': body === undefined ? undefined : 'application/json',
+        }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: filled(typeof body === 'string' ? body : JSON.stringify(body), values) }),
+      ...defined({
+        body: body === undefined ? undefined : filled(typeof body === 'string' ? body : JSON.stringify(body), values),
+      }),
     })
     const text = await response.body.text()
     return { status: response.statusCode, headers: response.headers, body: unfolded(parsed(text)) }

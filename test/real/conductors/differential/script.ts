@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { defined } from '../../../../runtime/index.js'
 
 /** One call of a script. `{name}` in path and body stands for what an earlier call's `keep` kept. */
 export interface Call {
@@ -37,8 +38,7 @@ type Version = string | null | undefined
 const call = (method: Call['method'], path: string, version: Version, body?: unknown): Call => ({
   method,
   path,
-  ...(version === undefined ? {} : { version }),
-  ...(body === undefined ? {} : { body }),
+  ...defined({ version, body }),
 })
 
 export const get = (path: string, version?: Version): Call => call('GET', path, version)

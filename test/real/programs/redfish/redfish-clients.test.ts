@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { selfSigned } from '../../../../agent/index.js'
 import { stage } from '../../../../lab/index.js'
-import { seededRandom, systemClock } from '../../../../runtime/index.js'
+import { defined, seededRandom, systemClock } from '../../../../runtime/index.js'
 import type { TlsIdentity } from '../../../../wire/index.js'
 import { ironicPeer } from '../../ironic.js'
 import { dmtfClients, gofishProgram } from './peers.js'
@@ -45,7 +45,7 @@ async function bmcs(machines: number, tls?: TlsIdentity) {
     bmcAccount: ADMIN,
     machines: Array.from({ length: machines }, (_, index) => ({ spec: index + 1, name: `node-${index}` })),
   })
-  const served = await lab.redfish({ port: 0, ...(tls ? { tls } : {}), updateTime: 1000 })
+  const served = await lab.redfish({ port: 0, ...defined({ tls }), updateTime: 1000 })
   onTestFinished(async () => {
     await served[Symbol.asyncDispose]()
     await lab[Symbol.asyncDispose]()
