@@ -151,7 +151,7 @@ async function fleetOptions(
   return {
     ...(await machinesOf(options)),
     ...defined({
-      disks: options.disks === undefined ? undefined : options.disks === 'file' ? 'file' : 'described',
+      disks: options.disks === undefined ? undefined : diskForm(options.disks),
       hardware: hardware === undefined ? undefined : await readHardware(hardware === SHIPPED ? MIXED_RACK : hardware),
     }),
     redfish: { host, port: options['redfish-port'] ?? 8000 },
@@ -177,6 +177,8 @@ async function fleetOptions(
     images: await imagesOf(options, environment),
   }
 }
+
+const diskForm = (text: string): 'file' | 'described' => (text === 'file' ? 'file' : 'described')
 
 async function machinesOf({ count, systems }: FleetCommandOptions): Promise<Pick<FleetOptions, 'count' | 'systems'>> {
   if (systems === undefined) return { count: count ?? 1 }

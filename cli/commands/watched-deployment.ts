@@ -42,7 +42,7 @@ export async function watched(
   let report: DeploymentReport
   try {
     report = await deployment({
-      ...defined({ onDetails: reportFile === undefined ? undefined : (found) => (details = found) }),
+      ...defined({ onDetails: reportFile === undefined ? undefined : (found: NodeDetails) => (details = found) }),
       clock,
       signal: stopped,
       logger: logTo(environment, json),

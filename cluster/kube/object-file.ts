@@ -93,7 +93,7 @@ export function openObjectFile(path: string, onLoss: (sentence: string) => void 
       const line: Line = {
         resourceVersion: Number(object.metadata.resourceVersion),
         object,
-        ...defined({ deleted: isDeleted ? true : undefined }),
+        ...defined({ deleted: isDeleted ? (true as const) : undefined }),
       }
       const { text, digest } = sealedLine(line, file.seal.digest)
       try {

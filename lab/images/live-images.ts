@@ -42,7 +42,7 @@ interface Surroundings {
 export interface LiveImages extends AsyncDisposable {
   readonly service: ImageService
   /** Default deploy images for a node. */
-  imagesFor(node: Readonly<NodeRecord>): DeployImages | undefined
+  imagesFor: (node: Readonly<NodeRecord>) => DeployImages | undefined
   /** The images for a node, whether it boots them or not. */
   urlsOf: (node: Readonly<NodeRecord>) => LiveUrls | undefined
   /** Withdraws the images of a deleted node. */

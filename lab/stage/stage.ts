@@ -286,7 +286,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       agents: toAgentsOf(() => machines, { transport: toAgents, addresses, probe }),
       logger: withFields(logger, { room: 'conductor' }),
       ironicUrl: () => url,
-      ...defined({ servedImages: live ? (node) => live.imagesFor(node) : undefined, findImage: options.findImage }),
+      ...defined({ servedImages: live?.imagesFor, findImage: options.findImage }),
       deploymentRepeated: (repeated) => events.emit({ kind: 'deployment-repeated', ...repeated }),
     })
     const api = createIronicApi({

@@ -23,7 +23,8 @@ function copied<N extends RootNode>(node: N, uid: number, gid: number): N {
       return { ...newLink(node.target), uid, gid } as N
     case 'directory': {
       const entries = [...node.entries].map(([name, entry]) => [name, copied(entry, uid, gid)] as const)
-      return newDirectory({ mode: node.mode, uid, gid, entries: new Map(entries) }) as N
+      const directory = newDirectory({ mode: node.mode, uid, gid })
+      return { ...directory, entries: new Map(entries) } as N
     }
   }
 }

@@ -31,7 +31,7 @@ export function withImage(
     { type: 'Error', status: 'False', reason: SUCCESS, message: '' },
     clock,
   )
-  return { ...defined(config), ...image, conditions }
+  return { ...configOf(config), ...image, conditions }
 }
 
 export const notReady = (status: ImageStatus, message: string, clock: Clock): ImageStatus => ({
@@ -50,11 +50,10 @@ export function withError(status: ImageStatus, reason: ErrorReason, message: str
 }
 
 export const isSameConfig = (status: ImageStatus, config: ImageConfig): boolean =>
-  JSON.stringify(defined(status)) === JSON.stringify(defined(config))
+  JSON.stringify(configOf(status)) === JSON.stringify(configOf(config))
 
-function defined({ format, architecture, networkData }: ImageConfig): ImageConfig {
-  return defined({ format, architecture, networkData })
-}
+const configOf = ({ format, architecture, networkData }: ImageConfig): ImageConfig =>
+  defined({ format, architecture, networkData })
 
 const SHORTEST = seconds(10)
 const LONGEST = minutes(10)

@@ -45,7 +45,7 @@ export function resourceAt(segments: readonly string[]): ResourcePath | undefine
     ...defined({
       namespace: isInNamespace ? rest[1]! : undefined,
       name,
-      subresource: subresource === undefined ? undefined : 'status',
+      subresource: subresource === undefined ? undefined : ('status' as const),
     }),
   }
 }

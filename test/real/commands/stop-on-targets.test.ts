@@ -64,8 +64,10 @@ async function host(options: SshHostOptions, port?: number) {
     ...options,
     ...defined({
       port,
-      authenticate: authenticate ? (context) => ((reached = true), authenticate(context)) : undefined,
-      silent: silent ? (text) => silent(text) && (reached = true) : undefined,
+      authenticate: authenticate
+        ? (context: Parameters<typeof authenticate>[0]) => ((reached = true), authenticate(context))
+        : undefined,
+      silent: silent ? (text: string) => silent(text) && (reached = true) : undefined,
     }),
   })
   return {
