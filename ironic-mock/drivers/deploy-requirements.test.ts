@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { newNode } from '../conductor/records/new-records.js'
 import type { JsonObject, NodeRecord } from '../../wire/index.js'
-import { bootModeOf, capabilitiesOf, deployProblem, imageSourceProblem } from './deploy-requirements.js'
+import { bootModeOf, capabilitiesOf } from './deploy/agent-checks.js'
+import { deployProblem, imageSourceProblem } from './deploy-requirements.js'
 import { chooseInterfaces, hardwareType } from './hardware-types.js'
 
 const U = '11111111-1111-4111-8111-111111111111'

@@ -1,5 +1,6 @@
 import { IronicError, type ArgsInfo, type JsonObject } from '../../wire/index.js'
-import { AGENT_DEPLOY, AGENT_PROPERTIES, GENERIC_BOOT } from './generic.js'
+import { deployInterfacesOf } from './deploy/deploy-interfaces.js'
+import { AGENT_PROPERTIES, GENERIC_BOOT } from './generic.js'
 import { vendorMethod, type HardwareType } from './hardware-type.js'
 
 const settingsOf = (what: string): ArgsInfo => ({
@@ -24,7 +25,7 @@ export const FAKE_HARDWARE: HardwareType = {
     bios: ['fake', 'no-bios'],
     boot: ['fake', 'ipxe'],
     console: ['fake', 'no-console'],
-    deploy: [...AGENT_DEPLOY, 'fake', 'noop'],
+    deploy: deployInterfacesOf('every type', 'fake-hardware', 'types for tests and manual management'),
     firmware: ['fake', 'no-firmware'],
     inspect: ['agent', 'fake', 'no-inspect'],
     management: ['fake'],

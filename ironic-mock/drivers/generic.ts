@@ -1,13 +1,12 @@
+import { deployInterfacesOf } from './deploy/deploy-interfaces.js'
 import type { BootImplementation } from './hardware-type.js'
 
 /** Interfaces of types without their own: network boot and an agent (upstream's GenericHardware). */
-export const AGENT_DEPLOY = ['custom-agent', 'direct', 'ramdisk', 'autodetect', 'bootc']
-
 export const GENERIC_INTERFACES = {
   bios: ['no-bios'],
   boot: ['ipxe'],
   console: ['no-console'],
-  deploy: AGENT_DEPLOY,
+  deploy: deployInterfacesOf('every type'),
   firmware: ['no-firmware'],
   inspect: ['agent', 'no-inspect'],
   network: ['noop', 'flat', 'neutron'],

@@ -1,4 +1,5 @@
-import { AGENT_DEPLOY, AGENT_PROPERTIES, GENERIC_BOOT, GENERIC_INTERFACES } from './generic.js'
+import { deployInterfacesOf } from './deploy/deploy-interfaces.js'
+import { AGENT_PROPERTIES, GENERIC_BOOT, GENERIC_INTERFACES } from './generic.js'
 import type { HardwareType } from './hardware-type.js'
 
 /** A machine without a BMC: an operator switches its power by hand. */
@@ -7,7 +8,7 @@ export const MANUAL_MANAGEMENT: HardwareType = {
   className: 'ManualManagementHardware',
   interfaces: {
     ...GENERIC_INTERFACES,
-    deploy: [...AGENT_DEPLOY, 'noop'],
+    deploy: deployInterfacesOf('every type', 'types for tests and manual management'),
     management: ['noop', 'fake'],
     power: ['agent', 'fake'],
     vendor: ['no-vendor'],

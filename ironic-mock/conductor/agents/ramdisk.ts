@@ -1,5 +1,5 @@
-import { textOf } from '../../../wire/index.js'
 import type { BootSource } from '../../drivers/bmc.js'
+import { deployInterface } from '../../drivers/deploy/deploy-interfaces.js'
 import { ramdiskSource } from '../flows/deploy/deploy-images.js'
 import type { EffectBody } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
@@ -7,14 +7,9 @@ import type { NodeTask } from '../core/node-task.js'
 /** Kernel parameters of every ramdisk. */
 const kernelParameters = (task: NodeTask): Record<string, string> => ({ 'ipa-api-url': task.situation.ironicUrl })
 
-/** Boot source of the node's instance: the disk, or the live image of the deploy interface `ramdisk`. */
-export function instanceSource({ node, conf }: Pick<NodeTask, 'node' | 'conf'>): BootSource {
-  const { deploy_interface, instance_info: info } = node
-  if (deploy_interface !== 'ramdisk') return { kind: 'disk' }
-  if (info.boot_iso && conf.fetchBootImages) return { kind: 'iso', url: textOf(info.boot_iso) }
-  if (info.boot_iso) return { kind: 'live', image: { iso: textOf(info.boot_iso) } }
-  return { kind: 'live', image: { kernel: textOf(info.kernel), ramdisk: textOf(info.ramdisk) } }
-}
+/** Boot source of the node's instance: the disk, or the live image of a deploy interface that runs one. */
+export const instanceSource = ({ node, conf }: Pick<NodeTask, 'node' | 'conf'>): BootSource =>
+  deployInterface(node).instanceSource?.(node, { fetchesImages: conf.fetchBootImages }) ?? { kind: 'disk' }
 
 /** Boots the ramdisk by a power off and a power on; by a reboot when power off is disabled. */
 export const bootRamdisk = (task: NodeTask): [EffectBody, ...EffectBody[]] => reboot(task, startRamdisk(task))

@@ -1,6 +1,5 @@
 import type { JsonObject, StepKind } from '../../../wire/index.js'
 import type { NodeTask } from '../core/node-task.js'
-import type { CoreDeployStep } from './driver-steps.js'
 
 /** An operation that runs a list of steps: cleaning, servicing or a deployment. */
 export interface StepFlow {
@@ -20,7 +19,7 @@ export interface StepFlow {
   /** Checks the list before the next step; returns false, with the failure queued, when it is not valid. */
   checkPlan?(task: NodeTask): boolean
   /** Starts a step of the deploy interface; returns whether the flow has to wait for it. */
-  startDeployStep?(task: NodeTask, step: CoreDeployStep): boolean
+  startDeployStep?(task: NodeTask, step: string): boolean
   /** Fails because the agent's steps could not be listed or planned. */
   failStart(task: NodeTask, error: string): void
   /** Fails because the current step could not be run. */

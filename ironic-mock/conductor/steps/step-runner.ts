@@ -4,7 +4,7 @@ import type { EffectBody } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
 import { withMaskedArgs } from '../records/secret-keys.js'
 import { prepareRaid } from './agent-raid.js'
-import { isOutOfBand, usesAgent, type CoreDeployStep } from './driver-steps.js'
+import { isOutOfBand, usesAgent } from './driver-steps.js'
 import { interfaceStepWork } from './interface-steps.js'
 import { isReserved, reservedWork } from './reserved-steps.js'
 import { currentStep, rebootFlag, skipFlag, stepIndex, stepsOf, type StepFlow } from './step-flow.js'
@@ -83,8 +83,7 @@ function startReservedStep(flow: StepFlow, task: NodeTask, step: JsonObject): vo
 
 /** Starts a step of one of the node's interfaces; returns whether the flow has to wait for it. */
 function startOutOfBandStep(flow: StepFlow, task: NodeTask, step: JsonObject): boolean {
-  if (flow.startDeployStep && step.interface === 'deploy')
-    return flow.startDeployStep(task, step.step as CoreDeployStep)
+  if (flow.startDeployStep && step.interface === 'deploy') return flow.startDeployStep(task, textOf(step.step))
   if (stepName(step) === 'vendor.trigger_servicewait') {
     task.process('wait')
     task.release()

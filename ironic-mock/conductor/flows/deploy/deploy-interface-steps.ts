@@ -1,12 +1,12 @@
 import { textOf } from '../../../../wire/index.js'
-import { bootModeOf } from '../../../drivers/deploy-requirements.js'
+import { bootModeOf } from '../../../drivers/deploy/agent-checks.js'
+import { deployInterface } from '../../../drivers/deploy/deploy-interfaces.js'
 import { failDeploymentAndPowerOff } from './deployment-failure.js'
 import { implementation } from '../../../drivers/hardware-types.js'
 import { rebootsByAgent } from '../../../drivers/remembered-power.js'
-import type { CoreDeployStep } from '../../steps/driver-steps.js'
 import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'
-import { bootcStep, nameConfigDrive, writeImageStep } from './image-deployment.js'
+import { nameConfigDrive } from './image-deployment.js'
 import { bootRamdisk, instanceSource, startRamdisk } from '../../agents/ramdisk.js'
 import { stepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
@@ -14,39 +14,33 @@ import type { NodeTask } from '../../core/node-task.js'
 const OFF: EffectBody = { kind: 'power', target: 'power off' }
 
 /** Starts a step of the deploy interface; returns true when an effect or a heartbeat has to continue it. */
-export function startDeployStep(task: NodeTask, step: CoreDeployStep): boolean {
-  switch (step) {
-    case 'deploy':
-      return runDeploy(task)
-    case 'write_image':
+export function startDeployStep(task: NodeTask, name: string): boolean {
+  const step = deployInterface(task.node).steps.find((known) => known.step === name)
+  if (!step) throw new Error(`${name} is no step of the deploy interface ${task.node.deploy_interface}`)
+  const { action } = step
+  switch (action.kind) {
+    case 'boot ramdisk':
+      return bootForDeployment(task)
+    case 'agent step':
       nameConfigDrive(task)
-      task.run([{ kind: 'agent-step', of: 'deploy', step: writeImageStep(task), configdrive: true }], {
+      task.run([{ kind: 'agent-step', of: 'deploy', step: action.request(task.node), configdrive: true }], {
         flow: 'deployment',
         after: 'agent-step',
       })
       return true
-    case 'execute_bootc_install':
-      nameConfigDrive(task)
-      task.run([{ kind: 'agent-step', of: 'deploy', step: bootcStep(task), configdrive: true }], {
-        flow: 'deployment',
-        after: 'agent-step',
-      })
+    case 'make bootable':
+      task.run([{ kind: 'agent-partitions' }], { flow: 'deployment', after: 'agent-partitions' })
       return true
-    case 'prepare_instance_boot':
-      if (task.node.deploy_interface === 'direct')
-        task.run([{ kind: 'agent-partitions' }], { flow: 'deployment', after: 'agent-partitions' })
-      else bootDisk(task)
-      return true
-    case 'set_boot_to_disk':
+    case 'boot from disk':
       bootDisk(task)
       return true
-    case 'tear_down_agent':
+    case 'tear down agent':
       tearDownAgent(task)
       return true
-    case 'switch_to_tenant_network':
+    case 'switch to tenant network':
       // The noop network interface has no networks.
       return false
-    case 'boot_instance':
+    case 'boot instance':
       // Without a power off the machine still runs the ramdisk.
       task.run([{ kind: 'power', target: staysOn(task) ? 'rebooting' : 'power on' }], {
         flow: 'deployment',
@@ -58,12 +52,11 @@ export function startDeployStep(task: NodeTask, step: CoreDeployStep): boolean {
 
 const staysOn = ({ node }: NodeTask): boolean => node.disable_power_off || rebootsByAgent(node)
 
-function runDeploy(task: NodeTask): boolean {
-  switch (task.node.deploy_interface) {
-    case 'fake':
-    case 'noop':
+function bootForDeployment(task: NodeTask): boolean {
+  switch (deployInterface(task.node).runs) {
+    case 'nothing':
       return false
-    case 'ramdisk':
+    case 'live image':
       if (task.node.instance_info.configdrive !== undefined && !takesConfigDrive(task))
         task.warn(`the configdrive of node ${task.uuid} is ignored: ${task.node.boot_interface} boots without one`)
       task.run([OFF, { kind: 'power', target: 'power on', boot: instanceSource(task) }], {
@@ -71,7 +64,7 @@ function runDeploy(task: NodeTask): boolean {
         after: 'reserved-step',
       })
       return true
-    default:
+    case 'agent':
       if (fastTracked(task)) {
         task.run([{ kind: 'agent-steps', of: 'deploy' }], { flow: 'deployment', after: 'fast-track' })
         return true
@@ -115,9 +108,7 @@ export function bootProblemOf(task: NodeTask, outcome: Outcome): string | undefi
   if (outcome.ok) return undefined
   if (outcome.kind === 'agent-bootloader')
     return `Failed to install a bootloader when deploying node ${task.uuid}: ${outcome.error}`
-  if (task.node.deploy_interface === 'direct')
-    return `Failed to change the boot device to disk when deploying node ${task.uuid}: ${outcome.error}`
-  return `Failed to prepare instance for booting: ${outcome.error}`
+  return deployInterface(task.node).bootDeviceFailed(task.uuid, outcome.error)
 }
 
 /** Has the agent power the machine off, after its logs are collected where configured. */

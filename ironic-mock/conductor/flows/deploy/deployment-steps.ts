@@ -1,4 +1,5 @@
 import type { DeployTemplateRecord, NodeRecord, PortRecord } from '../../../../wire/index.js'
+import { AUTODETECT } from '../../../drivers/deploy/autodetect.js'
 import { deployProblem } from '../../../drivers/deploy-requirements.js'
 import { detectDeployInterface } from '../verify/autodetect.js'
 import { withImageType } from './image-deployment.js'
@@ -85,7 +86,7 @@ export function deploymentProblem(
   conf: ConductorConf,
 ): string | undefined {
   const { deploy_interface: own } = node
-  const deploy_interface = own === 'autodetect' ? detectDeployInterface(node, conf).name : own
+  const deploy_interface = own === AUTODETECT.name ? detectDeployInterface(node, conf).name : own
   const concrete = { ...node, deploy_interface, instance_info: withImageType(node.instance_info) }
   return (
     deployProblem(concrete, ports) ??

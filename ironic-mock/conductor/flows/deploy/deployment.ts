@@ -1,5 +1,6 @@
 import { IronicError } from '../../../../wire/index.js'
 import { imageSourceProblem } from '../../../drivers/deploy-requirements.js'
+import { deployInterface } from '../../../drivers/deploy/deploy-interfaces.js'
 import { powerProblem } from '../../../drivers/requirements.js'
 import { switchDeployInterface } from '../verify/autodetect.js'
 import type { ProvisionRequest } from '../../core/conductor.js'
@@ -57,7 +58,7 @@ function prepare(task: NodeTask): [EffectBody, ...EffectBody[]] {
     usesAgent(node) && !node.disable_power_off && !fastTracked(task)
       ? { kind: 'power', target: 'power off' }
       : { kind: 'proceed' }
-  return node.deploy_interface === 'direct' ? [off, findImage(task)] : [off]
+  return deployInterface(node).checksImage ? [off, findImage(task)] : [off]
 }
 
 /** A rebuild without a configdrive keeps the one it has. */
@@ -81,9 +82,8 @@ function afterPreparation(task: NodeTask, outcome: Outcome, memo: { user: Planne
 const storeInventory = (task: NodeTask, outcome: Outcome): string | undefined =>
   outcome.kind === 'find-image' ? keepFoundImage(task, valueOf(outcome, 'find-image')) : undefined
 
-/** The deploy interface `ramdisk` boots no agent, and with fast track the running one is used. */
-const bootsAgent = (task: NodeTask): boolean =>
-  usesAgent(task.node) && task.node.deploy_interface !== 'ramdisk' && !fastTracked(task)
+/** With fast track the running agent is used. */
+const bootsAgent = (task: NodeTask): boolean => deployInterface(task.node).runs === 'agent' && !fastTracked(task)
 
 export const deploymentContinuations: Continuations<'deployment'> = {
   ...deploymentStepContinuations,

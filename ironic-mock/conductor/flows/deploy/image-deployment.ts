@@ -1,26 +1,9 @@
-import { defined } from '../../../../runtime/index.js'
-import { bootModeOf } from '../../../drivers/deploy-requirements.js'
 import { completeConfigDrive } from '../../../drivers/config-drive.js'
 import type { FoundImage } from '../../core/find-images.js'
 import { textOf } from '../../../../wire/index.js'
-import type { JsonObject, NodeRecord, RequestedStep } from '../../../../wire/index.js'
+import type { JsonObject } from '../../../../wire/index.js'
 import type { EffectBody } from '../../core/effects.js'
 import type { NodeTask } from '../../core/node-task.js'
-
-/** Fields of `image_info` that only a partition image has (recorded of real Ironic's agent driver). */
-const PARTITION_LABELS = [
-  'kernel',
-  'ramdisk',
-  'root_gb',
-  'root_mb',
-  'swap_mb',
-  'ephemeral_mb',
-  'ephemeral_format',
-  'configdrive',
-  'preserve_ephemeral',
-  'image_type',
-  'deploy_boot_mode',
-]
 
 /** True for a whole-disk image: `image_type` goes before kernel and ramdisk; undefined without an image. */
 function isWholeDisk({ image_source, image_type, kernel, ramdisk }: JsonObject): boolean | undefined {
@@ -80,56 +63,6 @@ function layoutOf({ root_gb, swap_mb, ephemeral_gb, ephemeral_format, preserve_e
     preserve_ephemeral: preserve_ephemeral === true || preserve_ephemeral === 'true',
   }
 }
-
-/** The agent's step behind `write_image`; the configdrive is added when it is sent. */
-export function writeImageStep({ node }: NodeTask): RequestedStep {
-  return { interface: 'deploy', step: 'write_image', args: { image_info: imageInfo(node), configdrive: null } }
-}
-
-/** The agent's step behind `execute_bootc_install`; the configdrive is added when it is sent. */
-export function bootcStep({ node }: NodeTask): RequestedStep {
-  const { image_source, image_pull_secret: secret } = node.instance_info
-  return {
-    interface: 'deploy',
-    step: 'execute_bootc_install',
-    args: {
-      image_source,
-      configdrive: null,
-      oci_pull_secret: typeof secret === 'string' && secret ? Buffer.from(secret).toString('base64') : null,
-    },
-  }
-}
-
-/** `image_info` for the agent, in the order of real Ironic. */
-function imageInfo(node: Readonly<NodeRecord>): JsonObject {
-  const { instance_info: info, driver_info: driver, uuid } = node
-  const proxies = Object.fromEntries(
-    ['http', 'https'].flatMap((scheme) =>
-      driver[`image_${scheme}_proxy`] ? [[scheme, driver[`image_${scheme}_proxy`]]] : [],
-    ),
-  )
-  const hashed = info.image_os_hash_algo && info.image_os_hash_value
-  return {
-    id: textOf(info.image_source).split('/').at(-1),
-    urls: [info.image_url],
-    disk_format: info.image_disk_format ?? null,
-    container_format: info.image_container_format ?? null,
-    stream_raw_images: true,
-    ...defined({ checksum: info.image_checksum || undefined }),
-    ...(hashed ? { os_hash_algo: info.image_os_hash_algo, os_hash_value: info.image_os_hash_value } : {}),
-    ...(Object.keys(proxies).length > 0 ? { proxies, ...noProxy(driver) } : {}),
-    node_uuid: uuid,
-    ...(node.driver_internal_info.is_whole_disk_image === true ? {} : partitionInfo(node)),
-  }
-}
-
-const noProxy = ({ image_no_proxy: no_proxy }: JsonObject): JsonObject => (no_proxy === undefined ? {} : { no_proxy })
-
-const partitionInfo = (node: Readonly<NodeRecord>): JsonObject => ({
-  ...Object.fromEntries(PARTITION_LABELS.map((label) => [label, node.instance_info[label] ?? null])),
-  deploy_boot_mode: bootModeOf(node),
-  boot_option: 'local',
-})
 
 /** Completes a config drive that is an object with the node's metadata, and stores it, before it becomes an image. */
 export function nameConfigDrive({ node }: NodeTask): void {

@@ -1,9 +1,10 @@
 import { IronicError } from '../../../../wire/index.js'
+import type { DeployInterface } from '../../../drivers/deploy/deploy-interface.js'
+import { deployInterface } from '../../../drivers/deploy/deploy-interfaces.js'
 import { powerProblem } from '../../../drivers/requirements.js'
 import { switchDeployInterface } from '../verify/autodetect.js'
 import { automatedCleaning } from '../clean/cleaning.js'
 import { wantedCleaning } from '../clean/cleaning-runbook.js'
-import { usesAgent } from '../../steps/driver-steps.js'
 import type { Continuations } from '../../core/continuations.js'
 import type { EffectBody, Outcome } from '../../core/effects.js'
 import type { NodeTask } from '../../core/node-task.js'
@@ -25,11 +26,12 @@ export function startTeardown(task: NodeTask): void {
   // Ejects the instance's live image.
   const forget: EffectBody = { kind: 'boot', source: { kind: 'disk' } }
   const off: EffectBody = { kind: 'power', target: node.disable_power_off ? 'rebooting' : 'power off' }
-  const live = node.deploy_interface === 'ramdisk'
-  task.run(!usesAgent(node) ? [{ kind: 'proceed' }] : live ? [forget, off] : [off], {
-    flow: 'teardown',
-    after: 'power-off',
-  })
+  const effects: Readonly<Record<DeployInterface['runs'], [EffectBody, ...EffectBody[]]>> = {
+    nothing: [{ kind: 'proceed' }],
+    'live image': [forget, off],
+    agent: [off],
+  }
+  task.run(effects[deployInterface(node).runs], { flow: 'teardown', after: 'power-off' })
 }
 
 function afterPowerOff(task: NodeTask, outcome: Outcome): void {

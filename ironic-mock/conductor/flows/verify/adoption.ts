@@ -1,11 +1,8 @@
 import { isObject } from '../../../../runtime/index.js'
 import type { NodeRecord } from '../../../../wire/index.js'
-import {
-  requestedBootMode,
-  capabilitiesOf,
-  imageSourceProblem,
-  ramdiskBootProblem,
-} from '../../../drivers/deploy-requirements.js'
+import { capabilitiesOf, requestedBootMode } from '../../../drivers/deploy/agent-checks.js'
+import { deployInterface } from '../../../drivers/deploy/deploy-interfaces.js'
+import { adoptionProblem, imageSourceProblem } from '../../../drivers/deploy-requirements.js'
 import type { BmcChange } from '../../../drivers/bmc-hardware.js'
 import { implementation } from '../../../drivers/hardware-types.js'
 import { readsModes } from '../../../drivers/management.js'
@@ -13,7 +10,6 @@ import { powerProblem, unsupported } from '../../../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from './autodetect.js'
 import type { Continuations } from '../../core/continuations.js'
 import type { EffectBody, Outcome } from '../../core/effects.js'
-import { usesAgent } from '../../steps/driver-steps.js'
 import { storeImageType } from '../deploy/image-deployment.js'
 import type { NodeTask } from '../../core/node-task.js'
 
@@ -28,7 +24,7 @@ export function startAdoption(task: NodeTask): void {
   const image = node.instance_info.image_type ? undefined : imageSourceProblem(node.instance_info.image_source)
   if (image !== undefined) return failed(task, image)
   storeImageType(task)
-  const boot = node.deploy_interface === 'ramdisk' ? ramdiskBootProblem(node, situation.ports) : undefined
+  const boot = adoptionProblem(node, situation.ports)
   if (boot !== undefined) return failed(task, boot)
   switchDeployInterface(task)
   const problem = preparesBoot(task) ? prepareProblem(task) : undefined
@@ -50,9 +46,9 @@ function afterBootPreparation(task: NodeTask, outcome: Outcome): void {
   task.release()
 }
 
-/** The interfaces `fake`, `noop` and `ramdisk` leave the boot of an adopted node as it is. */
+/** Interfaces without an agent leave the boot of an adopted node as it is. */
 const preparesBoot = ({ node }: NodeTask): boolean =>
-  usesAgent(node) && node.deploy_interface !== 'ramdisk' && node.boot_interface !== 'fake'
+  deployInterface(node).runs === 'agent' && node.boot_interface !== 'fake'
 
 /** Error of the management interface or the capabilities. */
 function prepareProblem({ node }: NodeTask): string | undefined {

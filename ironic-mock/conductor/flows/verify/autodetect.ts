@@ -1,29 +1,22 @@
 import type { NodeRecord } from '../../../../wire/index.js'
+import { AUTODETECT } from '../../../drivers/deploy/autodetect.js'
+import { supportsInstance } from '../../../drivers/deploy/deploy-interfaces.js'
 import type { ConductorConf } from '../../core/conductor-conf.js'
 import type { NodeTask } from '../../core/node-task.js'
-
-/** Conditions under which a deploy interface supports `instance_info` (ironic supports_deploy of the interfaces). */
-const SUPPORTS: Readonly<Record<string, (instance: Readonly<NodeRecord['instance_info']>) => boolean>> = {
-  // Boot images alone are not enough: ironic_ramdisk_deploy says that nothing is written to the disk.
-  ramdisk: ({ boot_iso, kernel, ramdisk, ironic_ramdisk_deploy }) =>
-    Boolean(ironic_ramdisk_deploy) && (Boolean(boot_iso) || (Boolean(kernel) && Boolean(ramdisk))),
-  // Upstream asks the registry whether the container can boot; here there is none to ask.
-  bootc: ({ image_source }) => typeof image_source === 'string' && image_source.startsWith('oci://'),
-}
 
 /** The interface that `autodetect` chooses: the first that supports the instance, else the last. */
 export function detectDeployInterface(
   { instance_info }: Pick<NodeRecord, 'instance_info'>,
   { autodetectDeployInterfaces: names }: Pick<ConductorConf, 'autodetectDeployInterfaces'>,
 ): { name: string; supported: boolean } {
-  const found = names.find((name) => SUPPORTS[name]?.(instance_info) ?? true)
+  const found = names.find((name) => supportsInstance(name, instance_info))
   return { name: found ?? names.at(-1) ?? 'direct', supported: found !== undefined }
 }
 
 /** Replaces `autodetect` by the chosen interface at the start of a flow, and stores that it was there. */
 export function switchDeployInterface(task: NodeTask): void {
   const { node } = task
-  if (node.deploy_interface !== 'autodetect') return
+  if (node.deploy_interface !== AUTODETECT.name) return
   const { name, supported } = detectDeployInterface(node, task.conf)
   if (!supported && node.instance_info.image_source)
     task.warn(`no deploy interface supports the image of node ${task.uuid}; autodetect takes ${name}`)

@@ -1,0 +1,19 @@
+import { bootPreparationFailed, DEPLOY_STEP, type DeployInterface } from './deploy-interface.js'
+
+/** A deployment that succeeds at once, for tests. */
+export const FAKE_DEPLOY: DeployInterface = {
+  name: 'fake',
+  supportedBy: 'fake-hardware',
+  runs: 'nothing',
+  steps: [DEPLOY_STEP],
+  bootDeviceFailed: bootPreparationFailed,
+}
+
+/** A machine that is deployed by other means. */
+export const NOOP_DEPLOY: DeployInterface = {
+  name: 'noop',
+  supportedBy: 'types for tests and manual management',
+  runs: 'nothing',
+  steps: [DEPLOY_STEP],
+  bootDeviceFailed: bootPreparationFailed,
+}
